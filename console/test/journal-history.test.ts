@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { encodeMarking, replayRecords } from '../../src/net/journal/index.ts';
+import { emptyMarking, encodeMarking, replayRecords } from '../../src/net/journal/index.ts';
 import type { JournalRecord } from '../../src/net/journal/index.ts';
-import { openRuntime } from '../../src/runtime/index.ts';
+import { SimulatedClock } from '../../src/net/index.ts';
+import { openRuntime, trimJournal } from '../../src/runtime/index.ts';
 import { hydrate } from '../../src/runtime/journal/hydrate.ts';
+import type { CommittedStep } from '../../src/store/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import { travel } from './agents.ts';
 import { JournalHistory } from '../src/session/journal-history.ts';
@@ -39,6 +41,38 @@ test('the marking after any record is that of the runtime, in whatever order the
     ),
     { numRuns: 25 },
   );
+});
+
+test('a history of a trimmed journal begins with its base', async () => {
+  const store = new MemoryStore();
+  const clock = new SimulatedClock(1_700_000_000_000);
+  await using runtime = await openRuntime({ agents: [travel], store, clock });
+  const session = await runtime.session('s');
+  for (let turn = 0; turn < 60; turn++) {
+    clock.advance(1000);
+    await session.ask('hello');
+  }
+  const steps: CommittedStep[] = [];
+  for await (const step of store.steps(session.key, 0)) steps.push(step);
+  const whole = new JournalHistory();
+  for (const { step, records } of steps) for (const record of records) whole.append(record, step);
+  await trimJournal(store, session.key, { upTo: clock.now() - 20_000 });
+  const history = new JournalHistory();
+  for await (const { step, records } of store.steps(session.key, 0))
+    for (const record of records) history.append(record, step);
+  const first = Array.from({ length: whole.last }, (_, index) => index + 1).find(
+    (number) => history.record(number) !== undefined,
+  );
+  assert.ok(first !== undefined && first > 1 && history.record(first)?.kind === 'trimmed');
+  assert.equal(history.last, whole.last);
+  for (let number = first; number <= whole.last; number += 7) {
+    assert.deepEqual(encodeMarking(history.copyAt(number)), encodeMarking(whole.copyAt(number)));
+    assert.equal(history.step(number), whole.step(number));
+    assert.equal(history.endOfStep(number), whole.endOfStep(number));
+  }
+  assert.deepEqual(history.slice(first + 1, first + 9), whole.slice(first + 1, first + 9));
+  assert.deepEqual(encodeMarking(history.markingAt(first - 1)), encodeMarking(emptyMarking()));
+  assert.equal(history.record(1), undefined);
 });
 
 test('the value of a token is found by its id', async () => {

@@ -73,10 +73,10 @@ export type {
   PlaceKind,
   TokenPlace,
 } from './language/place.ts';
-export type { JournalRecord, MapChange, RecordSeq } from './journal/record.ts';
+export type { JournalRecord, MapChange, RecordSeq, Trimmed } from './journal/record.ts';
 export { SimulatedClock } from './clock/simulated-clock.ts';
 export { fromSnapshot, oldestListRecord, toSnapshot } from './journal/snapshot.ts';
-export type { Snapshot } from './journal/snapshot.ts';
+export type { Snapshot } from './journal/marking-format.ts';
 export type { FiringKeySource, FiringToken } from './language/firing-token.ts';
 export type { LabelRule } from './language/label-rule.ts';
 export { effect, pure, running } from './language/transition.ts';

@@ -1,7 +1,8 @@
 /** Exports of `net/` for other folders of `src/`. The package does not publish them. */
 
 export { copyMarking } from './journal/marking.ts';
-export { encodeMarking, type EncodedMarking } from './journal/encoded-marking.ts';
+export { decodeMarking, encodeMarking } from './journal/encoded-marking.ts';
+export type { EncodedMarking } from './journal/marking-format.ts';
 export { readFiringTokens } from './engine/binding.ts';
 export { isMarked } from './engine/token-values.ts';
 export { Heap } from './engine/heap.ts';

@@ -94,6 +94,13 @@ export {
 export { measureSessions, type SessionSize, type SizeOptions } from './copies/session-sizes.ts';
 export { SessionDeletingError } from './copies/session-deleting-error.ts';
 export { DamagedCopyError } from './copies/damaged-copy-error.ts';
+export { JournalTrimmedError } from './journal/journal-trimmed-error.ts';
+export {
+  trimJournal,
+  type JournalTrimming,
+  type JournalTrimOptions,
+} from './journal/trim-journal.ts';
+export { UnverifiedBaseError } from './journal/unverified-base-error.ts';
 export {
   removeOrphans,
   type OrphanOptions,

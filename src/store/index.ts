@@ -44,6 +44,7 @@ export type {
   Durability,
   InboxRow,
   InjectReceipt,
+  JournalTrim,
   InboxInput,
   InputSeq,
   OwnerId,

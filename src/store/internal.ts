@@ -18,3 +18,4 @@ export {
   StoreUnavailableError,
   UnsupportedStoreUrlError,
 } from './store-errors.ts';
+export { findFirstStep } from './rules/first-step.ts';

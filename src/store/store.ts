@@ -7,7 +7,7 @@ import type {
   SessionKey,
   Usage,
 } from '../core/index.ts';
-import type { JournalRecord, MapChange, RecordSeq } from '../net/index.ts';
+import type { JournalRecord, MapChange, RecordSeq, Trimmed } from '../net/index.ts';
 import type { ExportSelection, ItemImportOptions, StoreItem } from './store-item.ts';
 import type {
   CommittedStep,
@@ -224,6 +224,18 @@ export interface SessionReplacement {
   readonly init: SessionInit;
   /** Its first inputs, in order. */
   readonly inputs: readonly Omit<SessionInput, 'key'>[];
+}
+
+/** What the journal of a session begins with after a trim. */
+export interface JournalTrim {
+  /** The session must have this uid and be at this step. */
+  readonly expected: Pick<SessionRow, 'uid' | 'head'>;
+  /** The last step whose records are removed: at least 2. */
+  readonly step: StepNumber;
+  /** The only record of the step from now on. It has the number and the time of the step's last record. */
+  readonly base: Trimmed;
+  /** The snapshot of the same marking. It replaces a snapshot of an earlier step. */
+  readonly snapshot: Json;
 }
 
 /** The result of committing a step: it is durable, or nothing of it was written. */
@@ -459,7 +471,10 @@ export interface Store extends DocumentStore {
     key: SessionKey,
   ): Promise<{ readonly step: StepNumber; readonly marking: Json } | undefined>;
 
-  /** Reads the steps after `after`, oldest first, in pages. */
+  /**
+   * Reads the steps after `after`, oldest first, in pages. In a journal that was trimmed, the steps before the first record,
+   * which is of kind `trimmed`, have no records.
+   */
   steps(key: SessionKey, after: StepNumber): AsyncIterable<CommittedStep>;
 
   /** Reads the steps from record `fromRecord` on that changed a list place. They suffice to rebuild the lists. */
@@ -526,6 +541,15 @@ export interface Store extends DocumentStore {
    * @throws InvalidInputError when the owner has not joined
    */
   replace(key: SessionKey, replacement: SessionReplacement): Promise<boolean>;
+
+  /**
+   * Removes the records of the steps up to a step, in one transaction, and begins the journal with the marking after them.
+   * Steps, events, inputs and their dedupe keys stay, and owner and epoch do not change. Also removes the long strings that
+   * nothing else of the session has. Returns false, and changes nothing, when the session is not as expected, or its
+   * journal begins at the step or later already.
+   * @throws InvalidInputError when the base is not that of the step
+   */
+  trim(key: SessionKey, trim: JournalTrim): Promise<boolean>;
 
   /**
    * Reads everything that is stored, or one session, as of one moment. Does not block writers. Stop to iterate when it

@@ -152,6 +152,10 @@ export class KillableStore implements Store {
     return this.#write(async () => this.#store.delete(...args));
   }
 
+  async trim(...args: Parameters<Store['trim']>): Promise<boolean> {
+    return this.#write(async () => this.#store.trim(...args));
+  }
+
   async replace(...args: Parameters<Store['replace']>): Promise<boolean> {
     return this.#write(async () => this.#store.replace(...args));
   }

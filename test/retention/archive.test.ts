@@ -59,11 +59,11 @@ test('an archived session is fetched back and continues, and its finished tools 
   await operator.converse(runs);
   const options = ['--store', at('old.db'), '--artifacts', at('artifacts')];
   const planned = await operator.run(['retain', policy, ...options, '--dry-run']);
-  assert.match(planned.stdout.text, /^1 would be archived or deleted, 0 kept/m);
+  assert.match(planned.stdout.text, /^1 would be archived or deleted, 0 would be trimmed, 0 kept/m);
   const retained = await operator.run(['retain', policy, ...options, '--archive', at('far')]);
   assert.equal(retained.code, 0, retained.stderr.text);
   assert.match(retained.stdout.text, /^archived: session "trip" of user default.*: file:/m);
-  assert.match(retained.stdout.text, /^1 archived, 0 deleted, 0 kept/m);
+  assert.match(retained.stdout.text, /^1 archived, 0 deleted, 0 trimmed, 0 kept/m);
   const left = await operator.run(['sessions', '--store', at('old.db'), '--json']);
   assert.deepEqual(left.stdout.json, []);
 
@@ -90,7 +90,7 @@ test('an archived session is fetched back and continues, and its finished tools 
 
   // Its age counts from the import.
   const kept = await operator.run(['retain', policy, ...options, '--archive', at('far')]);
-  assert.match(kept.stdout.text, /^0 archived, 0 deleted, 0 kept/m);
+  assert.match(kept.stdout.text, /^0 archived, 0 deleted, 0 trimmed, 0 kept/m);
   const later: string[] = [];
   {
     await using runtime = await openNoter(at('old.db'), later);

@@ -7,7 +7,9 @@ import { createClient } from '../../src/client/index.ts';
 import { parseRecords, replayRecords } from '../../src/net/journal/index.ts';
 import type { Marking } from '../../src/net/journal/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
+import { trimJournal } from '../../src/runtime/index.ts';
 import { createServer } from '../../src/server/index.ts';
+import { createJournalRedactor } from '../../src/server/wire/redact-journal.ts';
 import { openServerFixture } from './server-fixture.ts';
 
 type Line = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -164,17 +166,7 @@ test('a redacted journal file has no value that a user, a model or a tool wrote,
   for (const type of ['session', 'input', 'snapshot', 'artifact'])
     assert.ok(!lines.some((line) => line.type === type), type);
   const [marking, open] = [applyAll(lines), applyAll(whole.lines)];
-  const count = ({ tokens, lists, maps }: Marking): unknown => ({
-    tokens: [...tokens].map(([place, all]) => [place, all.map(({ id }) => id)]),
-    lists: [...lists].map(([place, { items, version }]) => [place, items.length, version]),
-    maps: [...maps].map(([place, entries]) => [
-      place,
-      Object.keys(entries).length,
-      Object.keys(entries).filter((key) => key.startsWith('user:') || key.startsWith('app:'))
-        .length,
-    ]),
-  });
-  assert.deepEqual(count(marking), count(open));
+  assert.deepEqual(countMarking(marking), countMarking(open));
   assert.equal(marking.seq, open.seq);
   // What the net and the format of records declare is still readable.
   const keys = listKeys(listRecords(lines));
@@ -197,6 +189,63 @@ test('a redacted journal file has no value that a user, a model or a tool wrote,
   assert.ok(hashes(text).size > 3);
   assert.ok([...hashes(text)].every((hash) => !hashes(again.text).has(hash)));
 });
+
+test('a redacted journal file of a trimmed session hides the values that its journal begins with', async () => {
+  await using on = await openServerFixture([], { agents: [createAgent()] });
+  const { session } = await exportSession(on.url);
+  const { key } =
+    (await on.store.list({})).find((row) => row.key.sessionId === session) ?? assert.fail();
+  assert.ok(await trimJournal(on.store, key, { upTo: Number.MAX_SAFE_INTEGER }));
+  const path = `${on.url}/v1/sessions/${session}/journal`;
+  const [whole, redacted] = [await download(path), await download(`${path}?redact=1`)];
+  assert.match(JSON.stringify(listRecords(whole.lines)), new RegExp(SECRET));
+  assert.doesNotMatch(redacted.text, /Zanzibar|Berlin|[:[,]4711\b/);
+  assert.deepEqual(countMarking(applyAll(redacted.lines)), countMarking(applyAll(whole.lines)));
+  for (const { lines } of [whole, redacted])
+    assert.equal(lines.at(-1)?.['records'], applyAll(lines).seq, 'the number of the last record');
+  assert.equal(whole.lines.filter(({ type }) => type === 'fork_point').length, 1);
+  const client = createClient({ baseUrl: on.url });
+  const kinds: string[] = [];
+  for await (const { kind } of client.sessions.records(session)) kinds.push(kind);
+  assert.deepEqual(kinds, ['trimmed']);
+  await assert.rejects(client.sessions.marking(session, { at: 1 }), /can be used is \d+/);
+});
+
+test('the tokens that a trimmed journal begins with are redacted by the schemas of their places', () => {
+  const redactor = createJournalRedactor(null);
+  const marking = {
+    format: 1,
+    net: { hash: 'h', versions: {} },
+    seq: 7,
+    at: 1,
+    tokens: { place: [['7.0', 1, { [SECRET]: SECRET }, { late: 9 }]] },
+    firings: [],
+    lists: { list: { version: 2, items: [SECRET], origins: [3] } },
+    maps: { map: { [SECRET]: SECRET } },
+    shared: { [`user:${SECRET}`]: 4 },
+  };
+  const redacted = redactor.record({ kind: 'trimmed', seq: 7, at: 1, marking });
+  assert.doesNotMatch(JSON.stringify(redacted), new RegExp(SECRET));
+  const [record] = parseRecords([redacted]);
+  assert.deepEqual(countMarking(replayRecords(record === undefined ? [] : [record])), {
+    tokens: [['place', ['7.0']]],
+    lists: [['list', 1, 2]],
+    maps: [['map', 1, 0]],
+  });
+});
+
+function countMarking({ tokens, lists, maps }: Marking): unknown {
+  return {
+    tokens: [...tokens].map(([place, all]) => [place, all.map(({ id }) => id)]),
+    lists: [...lists].map(([place, { items, version }]) => [place, items.length, version]),
+    maps: [...maps].map(([place, entries]) => [
+      place,
+      Object.keys(entries).length,
+      Object.keys(entries).filter((key) => key.startsWith('user:') || key.startsWith('app:'))
+        .length,
+    ]),
+  };
+}
 
 function listKeys(value: unknown, found = new Set<string>()): ReadonlySet<string> {
   if (typeof value !== 'object' || value === null) return found;

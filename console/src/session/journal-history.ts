@@ -11,7 +11,8 @@ const CHECKPOINT_EVERY = 256;
 export class JournalHistory {
   readonly #records: JournalRecord[] = [];
   readonly #steps: number[] = [];
-  readonly #checkpoints: Marking[] = [emptyMarking()];
+  /** By the number of their record, divided by the number of records between them. */
+  readonly #checkpoints = new Map<number, Marking>();
   /** The marking after the last record. It grows with each record. */
   readonly #end: Marking = emptyMarking();
   /** The marking that was asked for last. Dragging forward continues from it. */
@@ -19,7 +20,12 @@ export class JournalHistory {
 
   /** The number of the last record. 0: there is none. */
   get last(): number {
-    return this.#records.length;
+    return this.#end.seq;
+  }
+
+  /** The number of the first record. More than 1 in a journal that was trimmed. */
+  get #first(): number {
+    return this.#records[0]?.seq ?? 1;
   }
 
   /** @throws Error if the record does not follow the last one: the journal is damaged. */
@@ -27,23 +33,28 @@ export class JournalHistory {
     applyRecord(this.#end, record);
     this.#records.push(record);
     this.#steps.push(step);
-    if (record.seq % CHECKPOINT_EVERY === 0) this.#checkpoints.push(copyMarking(this.#end));
+    if (record.seq % CHECKPOINT_EVERY === 0)
+      this.#checkpoints.set(record.seq / CHECKPOINT_EVERY, copyMarking(this.#end));
   }
 
   record(number: number): JournalRecord | undefined {
-    return this.#records[number - 1];
+    return this.#records[number - this.#first];
   }
 
   step(number: number): number {
-    return this.#steps[number - 1] ?? 0;
+    return this.#steps[number - this.#first] ?? 0;
   }
 
   /** The records from `from` to `to`, both included. */
   slice(from: number, to: number = this.last): readonly JournalRecord[] {
-    return this.#records.slice(Math.max(0, from - 1), to);
+    const before = this.#first - 1;
+    return this.#records.slice(Math.max(0, from - 1 - before), Math.max(0, to - before));
   }
 
-  /** Returns the marking after a record. Do not change it: the next call may return the same object. */
+  /**
+   * Returns the marking after a record. It is empty before the first record of a journal that was trimmed. Do not change it:
+   * the next call may return the same object.
+   */
   markingAt(number: number): Marking {
     const target = this.#clamp(number);
     if (target === this.last) return this.#end;
@@ -64,11 +75,11 @@ export class JournalHistory {
   }
 
   #checkpointBefore(target: number): Marking {
-    return this.#checkpoints[Math.floor(target / CHECKPOINT_EVERY)] ?? emptyMarking();
+    return this.#checkpoints.get(Math.floor(target / CHECKPOINT_EVERY)) ?? emptyMarking();
   }
 
   #advance(marking: Marking, target: number): Marking {
-    for (const record of this.#records.slice(marking.seq, target)) applyRecord(marking, record);
+    for (const record of this.slice(marking.seq + 1, target)) applyRecord(marking, record);
     return marking;
   }
 

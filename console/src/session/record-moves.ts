@@ -59,6 +59,8 @@ export function describeRecord(record: JournalRecord | undefined): string {
       return 'another process took over';
     case 'loaded':
       return `${record.place} was loaded`;
+    case 'trimmed':
+      return 'the records up to this one were removed';
     default:
       return record satisfies never;
   }

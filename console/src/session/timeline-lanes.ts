@@ -62,6 +62,7 @@ export class TimelineLanes {
       case 'discarded':
       case 'upgraded':
       case 'loaded':
+      case 'trimmed':
         break;
       default:
         record satisfies never;

@@ -178,6 +178,7 @@ export class Trace {
       case 'upgraded':
       case 'owned':
       case 'loaded':
+      case 'trimmed':
         break;
       default:
         record satisfies never;

@@ -7,7 +7,7 @@ import {
   isJsonObject,
   toAdkSeconds,
 } from '../../core/index.ts';
-import type { Event, Json, JsonObject, LogEventType } from '../../core/index.ts';
+import type { Event, JsonObject, LogEventType } from '../../core/index.ts';
 import { applyMapChange, hasName } from '../../net/internal.ts';
 import type { InboxRow, SessionRow, Store } from '../../store/index.ts';
 import type { GetSessionConfig } from './session.ts';
@@ -107,6 +107,7 @@ export async function readState(store: Store, { key }: SessionRow): Promise<Json
   const maps = new Map<string, JsonObject>([[state.name, readStateMap(found?.marking)]]);
   for await (const { records } of store.steps(key, found?.step ?? 0)) {
     for (const record of records) {
+      if (record.kind === 'trimmed') maps.set(state.name, readStateMap(record.marking));
       if (!('maps' in record)) continue;
       for (const change of record.maps ?? [])
         if (change.place === state.name) applyMapChange(maps, change);
@@ -119,7 +120,7 @@ export async function readState(store: Store, { key }: SessionRow): Promise<Json
   return { ...Object.fromEntries(own), ...entries };
 }
 
-function readStateMap(snapshot: Json | undefined): JsonObject {
+function readStateMap(snapshot: unknown): JsonObject {
   const maps = isJsonObject(snapshot) ? snapshot['maps'] : undefined;
   const entries = isJsonObject(maps) ? maps[state.name] : undefined;
   return isJsonObject(entries) ? entries : {};

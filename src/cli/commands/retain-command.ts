@@ -27,16 +27,17 @@ import { openReadingRuntime } from '../serve/open-reading-runtime.ts';
 import { NO_AGENTS } from '../serve/served-agents.ts';
 import { printable } from '../terminal/printable.ts';
 
-/** The command that archives or deletes the sessions that a policy no longer keeps. */
+/** The command that archives or deletes the sessions that a policy no longer keeps, and trims journals. */
 export const retainCommand: Command = defineCommand({
   name: 'retain',
   operands: ['FILE'],
-  summary: 'Archive or delete the sessions that a retention policy no longer keeps',
+  summary: 'Archive, delete or trim the sessions that a retention policy no longer keeps whole',
   description: [
     'FILE is JSON: { "rules": [ { "agent": "support", "deleteAfterDays": 90 } ] }. The first rule that matches the app,',
     'user and agent of a session applies. A session is deleted when its last record is that old, and it is idle, completed',
     'or archived, with no call, timer, unread message or schedule. Others are kept, with the reason. With archiveAfterDays in',
     'place of deleteAfterDays, it is first written to --archive and read back from there; petrichor import --archive fetches it.',
+    'With trimAfterDays, the journal records of older steps are removed from sessions that stay: they continue, and keep their log.',
     'Servers can use the store meanwhile: a session that gets a message in the last moment stays. petrichor serve --retention',
     'FILE does the same every hour, sends webhooks, and removes the folders of a sandbox.',
   ].join('\n'),
@@ -56,7 +57,7 @@ export const retainCommand: Command = defineCommand({
     },
     'dry-run': {
       type: 'boolean',
-      summary: 'List what would be archived or deleted, and change nothing',
+      summary: 'List what would be archived, deleted or trimmed, and change nothing',
     },
   },
   run: async (call) => {
@@ -75,9 +76,19 @@ export const retainCommand: Command = defineCommand({
         exportSession: (key) => applications.export(key, artifacts),
         remove: async (key, condition) => applications.remove(key, condition),
       });
-      const found = { archived: 0, deleted: 0, planned: 0, kept: 0, changed: 0, failed: 0 };
+      const found: Record<Counted, number> = {
+        archived: 0,
+        deleted: 0,
+        trimmed: 0,
+        planned: 0,
+        plannedTrims: 0,
+        kept: 0,
+        changed: 0,
+        failed: 0,
+      };
       for await (const result of results) {
-        found[result.outcome]++;
+        const { outcome, trim } = result;
+        found[outcome === 'planned' && trim !== undefined ? 'plannedTrims' : outcome]++;
         report(call, result);
       }
       return found;
@@ -147,7 +158,7 @@ class Applications {
 }
 
 function report({ values, stdout }: RetainCall, result: RetentionResult): void {
-  const { key, agent, lastRecordAt, outcome, copy, obstacle, error } = result;
+  const { key, agent, lastRecordAt, outcome, copy, obstacle, trim, error } = result;
   const failure = outcome === 'failed' ? toFailureJson(error) : undefined;
   if (values.json) {
     const line = {
@@ -155,24 +166,25 @@ function report({ values, stdout }: RetainCall, result: RetentionResult): void {
       agent,
       lastRecordAt,
       outcome,
-      ...omitUndefined({ copy, obstacle, error: failure }),
+      ...omitUndefined({ copy, obstacle, trim, error: failure }),
     };
     stdout.write(`${JSON.stringify(line)}\n`);
     return;
   }
   const since = new Date(lastRecordAt).toISOString().slice(0, 10);
-  const reason = copy?.uri ?? obstacle?.replaceAll('_', ' ') ?? failure?.message;
+  const trimmed = trim && `${trim.records} records up to step ${trim.step}`;
+  const reason = copy?.uri ?? obstacle?.replaceAll('_', ' ') ?? trimmed ?? failure?.message;
   const text = `${outcome}: session "${key.sessionId}" of user ${key.userId}, app ${key.appName}, since ${since}`;
   stdout.write(`${printable(reason === undefined ? text : `${text}: ${reason}`)}\n`);
 }
 
-function summarize(
-  counts: Readonly<Record<RetentionResult['outcome'], number>>,
-  isDryRun: boolean,
-): string {
-  const { archived, deleted, planned, kept, changed, failed } = counts;
+/** What is counted: a dry run distinguishes the journals that it would trim. */
+type Counted = RetentionResult['outcome'] | 'plannedTrims';
+
+function summarize(counts: Readonly<Record<Counted, number>>, isDryRun: boolean): string {
+  const { archived, deleted, trimmed, planned, plannedTrims, kept, changed, failed } = counts;
   const first = isDryRun
-    ? `${planned} would be archived or deleted`
-    : `${archived} archived, ${deleted} deleted`;
+    ? `${planned} would be archived or deleted, ${plannedTrims} would be trimmed`
+    : `${archived} archived, ${deleted} deleted, ${trimmed} trimmed`;
   return `${first}, ${kept} kept because of their state, ${changed} changed in the meantime, ${failed} failed.`;
 }

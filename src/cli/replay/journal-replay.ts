@@ -66,6 +66,7 @@ export class JournalReplay {
       case 'owned':
       case 'upgraded':
       case 'loaded':
+      case 'trimmed':
         return [toReplayEntry(record)];
       default:
         return record satisfies never;

@@ -62,6 +62,8 @@ export type ReplayEntry = {
   | { readonly type: 'owner'; readonly owner: string; readonly epoch: number }
   | { readonly type: 'upgrade'; readonly from: string; readonly to: string }
   | { readonly type: 'shared'; readonly keys: readonly string[] }
+  /** Earlier records were removed. The tokens and list items that the journal begins with. */
+  | { readonly type: 'base'; readonly tokens: Flow }
 );
 
 /** The marking at the end of a journal. */
@@ -81,7 +83,7 @@ export type TokenMoves = RecordByKind<'fired'>['take'];
 type RecordOutputs = Pick<RecordByKind<'fired'>, 'give' | 'lists' | 'maps'>;
 
 type StandaloneRecord = RecordByKind<
-  'injected' | 'restarted' | 'retrying' | 'discarded' | 'owned' | 'upgraded' | 'loaded'
+  'injected' | 'restarted' | 'retrying' | 'discarded' | 'owned' | 'upgraded' | 'loaded' | 'trimmed'
 >;
 
 /** The entry of a record that is not part of a firing, or not its end. */
@@ -107,11 +109,20 @@ export function toReplayEntry(record: StandaloneRecord): ReplayEntry {
       return { type: 'owner', seq, at, owner: record.owner, epoch: record.epoch };
     case 'upgraded':
       return { type: 'upgrade', seq, at, from: record.from, to: record.to.hash };
+    case 'trimmed':
+      return { type: 'base', seq, at, tokens: countTokens(record.marking) };
     case 'loaded':
       return { type: 'shared', seq, at, keys: Object.keys(record.entries) };
     default:
       return record satisfies never;
   }
+}
+
+function countTokens({ tokens, lists }: RecordByKind<'trimmed'>['marking']): Flow {
+  return Object.fromEntries([
+    ...Object.entries(tokens).map(([place, held]) => [place, held.length] as const),
+    ...Object.entries(lists).map(([place, { items }]) => [place, items.length] as const),
+  ]);
 }
 
 export function toFlow(moves: TokenMoves): Flow {

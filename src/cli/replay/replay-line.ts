@@ -55,6 +55,8 @@ function getEntryName(entry: ReplayEntry): string {
     case 'owner':
     case 'upgrade':
       return entry.type;
+    case 'base':
+      return entry.type;
     case 'shared':
       return 'shared state';
     default:
@@ -78,6 +80,8 @@ function bodyPieces(entry: ReplayEntry): readonly Piece[] {
       return [notice(`owner ${entry.epoch} took the session: ${entry.owner}`)];
     case 'upgrade':
       return [notice(`the net changed: ${entry.from.slice(0, 8)} → ${entry.to.slice(0, 8)}`)];
+    case 'base':
+      return [notice('the records up to this one were removed'), flowPiece({}, entry.tokens)];
     case 'shared':
       return [{ text: `read: ${entry.keys.join(', ') || 'no key'}`, style: 'dim' }];
     default:

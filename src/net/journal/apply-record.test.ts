@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { faultPlace } from '../language/fault.ts';
 import { applyRecord } from './apply-record.ts';
+import { encodeMarking } from './encoded-marking.ts';
 import type { MarkingChange } from './marking-change.ts';
 import { emptyMarking } from './marking.ts';
 import type { Marking } from './marking.ts';
@@ -94,6 +95,7 @@ const cases: { readonly [K in Kind]: readonly [Body<K>, Expected] } = {
     { places: ['d'], isUpgrade: true },
   ],
   owned: [{ owner: 'o', epoch: 2 }, {}],
+  trimmed: [{ marking: { ...encodeMarking(markingBefore()), seq: 4, at: 5 } }, { isUpgrade: true }],
   loaded: [{ place: 'map', entries: { 'user:x': 1 }, versions: { 'user:x': 1 } }, {}],
 };
 
@@ -140,3 +142,17 @@ for (const kind of Object.keys(cases).filter(isKind)) {
     }
   });
 }
+
+test('a trimmed record replaces the marking that earlier records gave, and nothing follows with its number', () => {
+  const base = emptyMarking();
+  const injected = { kind: 'injected', seq: 1, at: 0, give: [['z', 1]], net } as const;
+  applyRecord(base, injected);
+  const marking = { ...encodeMarking(base), seq: 9, at: 7 };
+  const trimmed = { kind: 'trimmed', seq: 9, at: 7, marking } as const;
+  const reader = markingBefore();
+  applyRecord(reader, trimmed);
+  assert.deepEqual(encodeMarking(reader), marking);
+  assert.throws(() => applyRecord(reader, trimmed), /does not follow record 9/);
+  const other = { ...trimmed, seq: 10 };
+  assert.throws(() => applyRecord(reader, other), /marking after another record/);
+});

@@ -2,14 +2,15 @@ import { deepFreeze, isSharedKey } from '../../core/internal.ts';
 import type { Json } from '../../core/index.ts';
 import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
 import { ensureFrozen } from './ensure-frozen.ts';
-import { applyListChange } from './list-state.ts';
-import type { ListState, ListView } from './list-state.ts';
+import { applyToLists } from './apply-to-lists.ts';
+import type { ListView } from './list-state.ts';
 import { applyMapChange, bumpSharedVersions } from './map-state.ts';
 import { listIn, mapIn, tokensIn } from './marking.ts';
 import type { Firing, Marking, PinnedReads, Token } from './marking.ts';
 import type { CollectedChange, MarkingChange } from './marking-change.ts';
-import { moveEntries, movePlaces, startClocks } from './move-places.ts';
-import type { Deposit, JournalRecord, RecordSeq, TokenRemoval } from './record.ts';
+import { movePlaces, startClocks } from './move-places.ts';
+import type { Deposit, JournalRecord, RecordSeq, TokenRemoval, Trimmed } from './record.ts';
+import { restoreAllButLists } from './restore-marking.ts';
 
 /**
  * Applies a journal record to the marking and returns what it changed. The live net and a recovery both use this
@@ -17,14 +18,13 @@ import type { Deposit, JournalRecord, RecordSeq, TokenRemoval } from './record.t
  * @throws Error if the record does not follow from the marking, which means that the journal is damaged.
  */
 export function applyRecord(marking: Marking, record: JournalRecord): MarkingChange {
-  if (record.seq !== marking.seq + 1) {
+  if (!follows(record, marking))
     throw new Error(`Journal record ${record.seq} does not follow record ${marking.seq}.`);
-  }
   const change: CollectedChange = {
     places: [],
     clocked: [],
     firings: [],
-    isUpgrade: record.kind === 'upgraded',
+    isUpgrade: record.kind === 'upgraded' || record.kind === 'trimmed',
   };
   marking.seq = record.seq;
   marking.at = record.at;
@@ -77,6 +77,9 @@ export function applyRecord(marking: Marking, record: JournalRecord): MarkingCha
       marking.shared = record.versions;
       break;
     }
+    case 'trimmed':
+      begin(marking, record);
+      break;
     case 'discarded':
     case 'owned':
       break;
@@ -86,28 +89,19 @@ export function applyRecord(marking: Marking, record: JournalRecord): MarkingCha
   return change;
 }
 
-/** Applies what a record changes in list places. The records of lists alone are enough to restore the lists. */
-export function applyToLists(lists: Map<string, ListState>, record: JournalRecord): void {
-  switch (record.kind) {
-    case 'fired':
-    case 'ended':
-      for (const change of record.lists ?? none) applyListChange(lists, record.seq, change);
-      break;
-    case 'upgraded':
-      if (record.moved !== undefined) moveEntries(lists, record.moved);
-      break;
-    case 'injected':
-    case 'started':
-    case 'retrying':
-    case 'restarted':
-    case 'faulted':
-    case 'discarded':
-    case 'owned':
-    case 'loaded':
-      break;
-    default:
-      record satisfies never;
-  }
+/** A journal that was trimmed begins with any number. A reader that began before it was trimmed may have earlier records. */
+function follows(record: JournalRecord, { seq }: Marking): boolean {
+  return record.kind === 'trimmed' ? record.seq > seq : record.seq === seq + 1;
+}
+
+/** Replaces the marking. `applyToLists` has replaced its lists. */
+function begin(marking: Marking, { seq, at, marking: base }: Trimmed): void {
+  if (base.seq !== seq || base.at !== at)
+    throw new Error(`Journal record ${seq} holds the marking after another record, ${base.seq}.`);
+  marking.tokens.clear();
+  marking.firings.clear();
+  marking.maps.clear();
+  restoreAllButLists(marking, base);
 }
 
 const none: readonly never[] = [];

@@ -5,7 +5,7 @@
 
 export { applyRecord } from './apply-record.ts';
 export { decodeMarking, encodeMarking } from './encoded-marking.ts';
-export type { EncodedList, EncodedMarking } from './encoded-marking.ts';
+export type { EncodedList, EncodedMarking } from './marking-format.ts';
 export type { ListState, ListView } from './list-state.ts';
 export { copyMarking, emptyMarking, listIn, mapIn, tokensIn } from './marking.ts';
 export type { Firing, Marking, PinnedReads, Token } from './marking.ts';
@@ -34,6 +34,7 @@ export type {
   Started,
   TokenId,
   TokenRemoval,
+  Trimmed,
   Upgraded,
 } from './record.ts';
 export { replayRecords } from './replay-records.ts';

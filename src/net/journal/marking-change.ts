@@ -20,7 +20,10 @@ export interface MarkingChange {
   readonly clocked: readonly ClockedToken[];
   /** In the order of the changes. */
   readonly firings: readonly FiringChange[];
-  /** True if the record moved the marking to another net. Any place, firing and clock may then have changed. */
+  /**
+   * True if the record moved the marking to another net, or if a trimmed journal begins with it. Any place, firing and clock
+   * may then have changed.
+   */
   readonly isUpgrade: boolean;
 }
 

@@ -1,25 +1,15 @@
 import * as v from 'valibot';
 import { frozenJson } from '../../core/internal.ts';
 import { parseWithSchema } from '../../core/validation/parse-with-schema.ts';
-import type { Json } from '../../core/index.ts';
+import { encodedMarkingSchema } from './encoded-marking-schema.ts';
+import { jsonSchema, netVersionSchema } from './json-schemas.ts';
 import type { JournalRecord } from './record.ts';
 
 const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 const text = v.string();
 const texts = v.array(text);
 const numbers = v.record(v.string(), v.number());
-/** The value was copied as JSON before, so only its absence is left to detect. */
-export const jsonSchema: v.GenericSchema<unknown, Json> = v.custom<Json>(
-  (value) => value !== undefined,
-  'must be a JSON value',
-);
 const jsonMap = v.record(v.string(), jsonSchema);
-
-/** The schema of the version of a net. */
-export const netVersionSchema: v.GenericSchema<
-  unknown,
-  { readonly hash: string; readonly versions: Readonly<Record<string, number>> }
-> = v.object({ hash: text, versions: numbers });
 
 const deposits = v.array(
   v.union([
@@ -142,6 +132,7 @@ const recordSchema: v.GenericSchema<unknown, JournalRecord> = v.variant('kind', 
     entries: jsonMap,
     versions: numbers,
   }),
+  v.object({ ...base, kind: v.literal('trimmed'), marking: encodedMarkingSchema }),
 ]);
 
 /**

@@ -1,10 +1,8 @@
 import type { Json, StateWrites } from '../../core/index.ts';
+import type { EncodedMarking } from './marking-format.ts';
+import type { Due, NetVersion, RecordSeq, TokenId } from './record-parts.ts';
 
-/** The number of a journal record within its session. Numbers start at 1 and have no gaps. */
-export type RecordSeq = number;
-
-/** The id of a token: `<record seq>.<index among the tokens that this record added>`. */
-export type TokenId = string;
+export type { Due, NetVersion, RecordSeq, TokenId } from './record-parts.ts';
 
 /** Tokens removed from one place: `[place, ...ids]`. */
 export type TokenRemoval = readonly [place: string, ...ids: TokenId[]];
@@ -16,9 +14,6 @@ export type TokenRemoval = readonly [place: string, ...ids: TokenId[]];
 export type Deposit =
   | readonly [place: string, value: Json]
   | readonly [place: string, value: Json, more: { readonly due?: Due; readonly times?: number }];
-
-/** The time from which each timed transition may take a token, by transition name, in epoch milliseconds. */
-export type Due = Readonly<Record<string, number>>;
 
 /**
  * A change of a list place. Positions count from the END of the list, so that a reader that has only the newest part of
@@ -59,13 +54,6 @@ interface Base {
   readonly seq: RecordSeq;
   /** Epoch milliseconds. Never less than in the previous record. */
   readonly at: number;
-}
-
-/** The version of the net that a session's tokens belong to. */
-export interface NetVersion {
-  readonly hash: string;
-  /** The declared schema versions, by place. */
-  readonly versions: Readonly<Record<string, number>>;
 }
 
 /** Tokens came from outside. `key` is the deduplication key. The first record of a session has `net`. */
@@ -179,6 +167,15 @@ export interface Loaded extends Base {
   readonly versions: Readonly<Record<string, number>>;
 }
 
+/**
+ * The records up to this one were removed: the journal begins with the marking that they gave. `seq` and `at` are those of
+ * the last removed record.
+ */
+export interface Trimmed extends Base {
+  readonly kind: 'trimmed';
+  readonly marking: EncodedMarking;
+}
+
 /** One journal record: the whole effect of one firing or input. Applying all records in order is recovery. */
 export type JournalRecord =
   | Injected
@@ -191,4 +188,5 @@ export type JournalRecord =
   | Discarded
   | Upgraded
   | Owned
-  | Loaded;
+  | Loaded
+  | Trimmed;

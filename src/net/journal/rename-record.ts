@@ -3,6 +3,7 @@ import type { Json } from '../../core/index.ts';
 import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
 import { currentPlaceName, currentTransitionName } from '../language/former-names.ts';
 import type { FormerNames } from '../language/former-names.ts';
+import { decodeMarking, encodeMarking } from './encoded-marking.ts';
 import type { Marking } from './marking.ts';
 import type {
   Deposit,
@@ -11,12 +12,14 @@ import type {
   Pin,
   RecordOutputs,
   TokenRemoval,
+  Trimmed,
 } from './record.ts';
 import {
   hasFormerNames,
   renameDue,
   renameFault,
   renameKeys,
+  renameMarking,
   renameVersions,
 } from './rename-marking.ts';
 import type { NamedNet } from './rename-marking.ts';
@@ -31,9 +34,17 @@ export function renameRecord(
   marking: Pick<Marking, 'net'>,
   net: NamedNet,
 ): JournalRecord {
+  if (record.kind === 'trimmed') return renameBase(record, net);
   const written = record.kind === 'injected' ? (record.net ?? marking.net) : marking.net;
   if (written.hash === net.hash || !hasFormerNames(net)) return record;
   return new Renaming(net.formerNames).record(record);
+}
+
+function renameBase(record: Trimmed, net: NamedNet): JournalRecord {
+  if (record.marking.net.hash === net.hash || !hasFormerNames(net)) return record;
+  const base = decodeMarking(record.marking);
+  renameMarking(base, net);
+  return { ...record, marking: encodeMarking(base) };
 }
 
 class Renaming {
@@ -43,7 +54,7 @@ class Renaming {
     this.#former = former;
   }
 
-  record(record: JournalRecord): JournalRecord {
+  record(record: Exclude<JournalRecord, Trimmed>): JournalRecord {
     switch (record.kind) {
       case 'injected':
         return {

@@ -1,51 +1,14 @@
-import { omitUndefined, deepFreeze } from '../../core/internal.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Json } from '../../core/index.ts';
 import { UNKNOWN_ORIGIN } from './list-state.ts';
 import type { ListState, ListView } from './list-state.ts';
-import { applyToLists } from './apply-record.ts';
-import { emptyMarking, listIn } from './marking.ts';
+import { applyToLists } from './apply-to-lists.ts';
+import { emptyMarking } from './marking.ts';
 import type { Firing, Marking, Token } from './marking.ts';
-import type { Due, JournalRecord, NetVersion, RecordSeq } from './record.ts';
-
-/** The format version of snapshots that this version writes and reads. */
-export const SNAPSHOT_FORMAT = 1;
-
-type TokenRow = readonly [id: string, at: number, value: Json, due?: Due];
-type TokenRows = Readonly<Record<string, readonly TokenRow[]>>;
-
-interface FiringRow {
-  readonly firing: RecordSeq;
-  readonly t: string;
-  readonly startedAt: number;
-  readonly inputs: TokenRows;
-  readonly read: TokenRows;
-  /** By list place: `[version, length]`, plus the items if the list has a newer version since. */
-  readonly lists: Readonly<
-    Record<string, readonly [version: number, length: number, items?: readonly Json[]]>
-  >;
-  readonly maps: Readonly<Record<string, Readonly<Record<string, Json>>>>;
-  readonly shared: Readonly<Record<string, number>>;
-  readonly attempt: number;
-  readonly crashes: number;
-  readonly timeoutAt: number;
-  readonly retryAt?: number;
-  readonly reason?: string;
-}
-
-/** A marking as JSON. List items are not copied: they stay in the journal, from record `from` on. */
-export interface Snapshot {
-  readonly format: number;
-  readonly net: NetVersion;
-  readonly seq: RecordSeq;
-  readonly at: number;
-  readonly tokens: TokenRows;
-  readonly firings: readonly FiringRow[];
-  readonly lists: Readonly<
-    Record<string, { readonly version: number; readonly length: number; readonly from: RecordSeq }>
-  >;
-  readonly maps: Readonly<Record<string, Readonly<Record<string, Json>>>>;
-  readonly shared: Readonly<Record<string, number>>;
-}
+import { SNAPSHOT_FORMAT } from './marking-format.ts';
+import type { FiringRow, Snapshot, TokenRow, TokenRows } from './marking-format.ts';
+import type { JournalRecord, RecordSeq } from './record.ts';
+import { restoreAllButLists } from './restore-marking.ts';
 
 /** Returns a marking as JSON. `fromSnapshot` restores it, using the list records of the journal. */
 export function toSnapshot(marking: Marking): Snapshot {
@@ -95,19 +58,6 @@ export function fromSnapshot(snapshot: Snapshot, listRecords: Iterable<JournalRe
   return marking;
 }
 
-/** Restores all but the lists, which must be restored before: firings refer to them. */
-export function restoreAllButLists(marking: Marking, snapshot: Omit<Snapshot, 'lists'>): void {
-  marking.seq = snapshot.seq;
-  marking.at = snapshot.at;
-  marking.net = snapshot.net;
-  marking.shared = snapshot.shared;
-  for (const [place, rows] of fromTokenRows(snapshot.tokens)) marking.tokens.set(place, [...rows]);
-  for (const [place, entries] of Object.entries(snapshot.maps)) {
-    marking.maps.set(place, deepFreeze(entries));
-  }
-  for (const row of snapshot.firings) marking.firings.set(row.firing, fromFiringRow(row, marking));
-}
-
 /** Restores each list from the records that changed it. @throws Error if the journal lacks some of its items. */
 function restoreLists(
   marking: Marking,
@@ -140,21 +90,6 @@ function toTokenRows(tokens: ReadonlyMap<string, readonly Token[]>): TokenRows {
   );
 }
 
-function fromTokenRows(rows: TokenRows): ReadonlyMap<string, readonly Token[]> {
-  return new Map(
-    Object.entries(rows).map(([place, held]) => [
-      place,
-      held.map(([id, at, value, due]) => ({
-        kind: 'token',
-        id,
-        at,
-        value: deepFreeze(value),
-        ...omitUndefined({ due }),
-      })),
-    ]),
-  );
-}
-
 function toFiringRow(firing: Firing, marking: Marking): FiringRow {
   const { kind: _, id, inputs, reads, retryAt, reason, ...rest } = firing;
   return {
@@ -179,31 +114,4 @@ function toListRow(
   return items === now?.items || length === 0
     ? [version, length]
     : [version, length, items.slice(0, length)];
-}
-
-function fromFiringRow(row: FiringRow, marking: Marking): Firing {
-  const { firing, inputs, read, lists, maps, shared, ...rest } = row;
-  return {
-    kind: 'firing',
-    id: firing,
-    ...rest,
-    inputs: fromTokenRows(inputs),
-    reads: {
-      tokens: fromTokenRows(read),
-      lists: new Map(
-        Object.entries(lists).map(([place, [version, length, items]]) => [
-          place,
-          {
-            version,
-            length,
-            items: items === undefined ? listIn(marking, place).items : deepFreeze(items),
-          },
-        ]),
-      ),
-      maps: new Map(Object.entries(maps)),
-      shared,
-    },
-    retryAt: row.retryAt,
-    reason: row.reason,
-  };
 }

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { formatSessionKey, parseIdentity, parseSessionKey } from '../../core/index.ts';
 import { applyRecord, emptyMarking, fromSnapshot, oldestListRecord } from '../../net/index.ts';
 import { encodeMarking } from '../../net/internal.ts';
-import type { JournalRecord } from '../../net/index.ts';
+import type { EncodedMarking } from '../../net/internal.ts';
+import type { JournalRecord, Trimmed } from '../../net/index.ts';
 import type { InputItem, SessionItem, SnapshotItem, StepItem } from '../../store/index.ts';
 import { asSnapshot } from '../journal/hydrate.ts';
 
@@ -53,11 +54,22 @@ export class SessionCheck {
   #addStep({ step, records, events }: StepItem): void {
     this.#step = this.#next('step', this.#step, step);
     for (const record of records) {
-      this.#record = this.#next('record', this.#record, record.seq);
+      this.#record =
+        record.kind === 'trimmed'
+          ? this.#begin(record)
+          : this.#next('record', this.#record, record.seq);
       this.#apply(record);
     }
     for (const { seq } of events) this.#event = this.#next('event', this.#event, seq);
     if (this.#snapshot?.step === step) this.#checkSnapshot(this.#snapshot);
+  }
+
+  /** Checks the marking with which a trimmed journal begins, as far as no later record or snapshot does. */
+  #begin({ seq, marking }: Trimmed): number {
+    if (this.#record !== 0) this.#fail(`has a base, record ${seq}, after record ${this.#record}`);
+    const wrong = findForeignNumber(marking);
+    if (wrong !== undefined) this.#fail(`begins with a base, record ${seq}, with a wrong ${wrong}`);
+    return seq;
   }
 
   #apply(record: JournalRecord): void {
@@ -86,4 +98,22 @@ export class SessionCheck {
   #fail(problem: string, cause?: unknown): never {
     throw new Error(`session "${formatSessionKey(this.#session.key)}" ${problem}`, { cause });
   }
+}
+
+/** A token, firing or list item of a record that the marking cannot know. Undefined: there is none. */
+function findForeignNumber({ seq, tokens, firings, lists }: EncodedMarking): string | undefined {
+  const isKnown = (record: number): boolean =>
+    Number.isSafeInteger(record) && record >= 1 && record <= seq;
+  const held = [
+    ...Object.values(tokens),
+    ...firings.flatMap(({ inputs }) => Object.values(inputs)),
+  ];
+  const token = held.flat().find(([id]) => !isKnown(Number.parseInt(id, 10)));
+  if (token !== undefined) return `token ${token[0]}`;
+  const firing = firings.find((one) => !isKnown(one.firing));
+  if (firing !== undefined) return `firing ${firing.firing}`;
+  const list = Object.entries(lists).find(
+    ([, { items, origins }]) => items.length !== origins.length || !origins.every(isKnown),
+  );
+  return list && `list ${list[0]}`;
 }

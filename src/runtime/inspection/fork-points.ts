@@ -16,7 +16,7 @@ export interface ForkPoint {
 
 /**
  * Yields the fork points after an event, in order: one for each step that wrote events, together with the steps after
- * it that wrote none, and one before the first event.
+ * it that wrote none, and one before the first event. A journal that was trimmed has those from its first record on.
  */
 export async function* readForkPoints(
   store: Store,
@@ -25,7 +25,8 @@ export async function* readForkPoints(
 ): AsyncGenerator<ForkPoint, void, undefined> {
   let point: ForkPoint = { upTo: 0, step: 0, record: 0, at: 0 };
   for await (const { step, at, records, events } of store.steps(key, 0)) {
-    if (events.length > 0 && point.upTo > after) yield point;
+    const isFirst = point.step === 0 && records.length > 0 && records[0]?.kind !== 'trimmed';
+    if (events.length > 0 && point.upTo > after && (isFirst || point.record > 0)) yield point;
     const upTo = point.upTo + events.length;
     point = { upTo, step, record: records.at(-1)?.seq ?? point.record, at };
   }

@@ -81,6 +81,8 @@ function firingDetails(record: JournalRecord, detail: ValueDetail): Details {
       return { owner: { id: record.owner, epoch: record.epoch } };
     case 'upgraded':
       return { netHash: record.to.hash };
+    case 'trimmed':
+      return { netHash: record.marking.net.hash };
     case 'loaded':
       return {};
     default:

@@ -5,6 +5,7 @@ import { copyMarking, renameRecord } from '../../net/internal.ts';
 import type { NamedNet } from '../../net/internal.ts';
 import type { SessionRow, StepNumber, Store } from '../../store/index.ts';
 import { restoreSnapshot } from '../journal/hydrate.ts';
+import { JournalTrimmedError } from '../journal/journal-trimmed-error.ts';
 
 /** A smaller number costs memory; a larger one costs time at each jump in a long session. */
 const RECORDS_PER_CHECKPOINT = 256;
@@ -53,7 +54,7 @@ export class MarkingHistory {
 
   /**
    * Returns the marking after a record, and the step of the record. Default of `record`: the last one.
-   * @throws InvalidInputError if there is no such record
+   * @throws InvalidInputError if there is no such record, JournalTrimmedError if it was removed
    */
   async markingAt(row: SessionRow, net: NamedNet, record?: RecordSeq): Promise<MarkingAfterStep> {
     const start = await this.findStart(row, net, record ?? Number.MAX_SAFE_INTEGER);
@@ -65,6 +66,8 @@ export class MarkingHistory {
       for (const one of records) {
         applyRecord(marking, renameRecord(one, marking, net));
         if (marking.seq === record) return { step, marking };
+        if (one.kind === 'trimmed' && record !== undefined && one.seq > record)
+          throw new JournalTrimmedError(row.key, `record ${record}`, one.seq);
       }
       this.keep(row, net, { step, marking });
     }

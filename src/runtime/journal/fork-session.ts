@@ -8,6 +8,7 @@ import type { RecordSeq } from '../../net/index.ts';
 import { copyMarking, renameMarking } from '../../net/internal.ts';
 import type { Marking } from '../../net/index.ts';
 import type { CommittedStep, SessionRow, SettledStep, Store } from '../../store/index.ts';
+import { JournalTrimmedError } from './journal-trimmed-error.ts';
 import { toLogEvents, toSharedWrites, toSessionSummary } from './settled-step.ts';
 
 export interface ForkRequest {
@@ -24,6 +25,7 @@ export interface ForkRequest {
  * Copies the journal up to an event into a new session, in one transaction. Effects in flight at that event are not run
  * again: a turn that was running is stopped in the copy.
  * @throws InvalidInputError when the id is taken, `upTo` is not at a step boundary, or there is no record `atRecord`
+ * @throws JournalTrimmedError when the position is before the first record of the journal
  * @throws NetChangedError when a turn was running and its tokens do not fit the agent
  */
 export async function forkSession(
@@ -82,9 +84,17 @@ async function stepsUpTo(
   }
   const steps: CommittedStep[] = [];
   let seq = 0;
+  let hasRecords = false;
   for await (const step of store.steps(from.key, 0)) {
     const end = seq + step.events.length;
     if (end > last) {
+      // The position is before the first record that the journal has.
+      if (!hasRecords && isRemoved(step))
+        throw new JournalTrimmedError(
+          from.key,
+          `the records up to event ${last}`,
+          await findFirstEvent(store, from.key),
+        );
       if (seq === last) break;
       throw new InvalidInputError(
         'upTo',
@@ -92,9 +102,25 @@ async function stepsUpTo(
       );
     }
     steps.push(step);
+    hasRecords ||= step.records.length > 0;
     seq = end;
   }
   return steps;
+}
+
+/** True for a step before the first record of its journal, and for the one that has this record. */
+function isRemoved({ records }: CommittedStep): boolean {
+  return records.length === 0 || records[0]?.kind === 'trimmed';
+}
+
+/** The number of the last event of the step with which a trimmed journal begins. */
+async function findFirstEvent(store: Store, key: SessionKey): Promise<Seq> {
+  let seq = 0;
+  for await (const { records, events } of store.steps(key, 0)) {
+    seq += events.length;
+    if (records.length > 0) break;
+  }
+  return seq;
 }
 
 async function stepsUpToRecord(
@@ -110,7 +136,10 @@ async function stepsUpToRecord(
   const steps: CommittedStep[] = [];
   let last = 0;
   for await (const step of store.steps(from.key, 0)) {
+    const [first] = step.records;
     last = step.records.at(-1)?.seq ?? last;
+    if (first?.kind === 'trimmed' && last > atRecord)
+      throw new JournalTrimmedError(from.key, `record ${atRecord}`, last);
     if (last > atRecord) return steps;
     steps.push(step);
   }

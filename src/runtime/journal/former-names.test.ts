@@ -13,6 +13,8 @@ import { openRuntime } from '../open-runtime.ts';
 import type { Runtime } from '../runtime.ts';
 import type { InspectedRecord } from '../inspection/inspected-record.ts';
 import type { Session } from '../session/session.ts';
+import { hydrateFor } from './hydrate.ts';
+import { trimJournal } from './trim-journal.ts';
 
 const anything = {
   '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) },
@@ -227,4 +229,39 @@ test('an older release refuses a session with names that it does not know, and t
   await send(session, 'two');
   const { places } = await session.markingAt();
   assert.equal(places['note.requested']?.count, 1);
+});
+
+test('a journal that was trimmed under former names is read with the current ones', async () => {
+  const store = new MemoryStore();
+  {
+    await using runtime = await openRuntime({ agents: [createAgent(false)], store });
+    const session = await runtime.session('x');
+    for (const note of ['a', 'b'])
+      await session.inject('note.asked', note, { dedupeKey: `note ${note}` });
+    await session.inject('note.in', null, { dedupeKey: 'release a' });
+    await untilRead(session);
+    for (const text of ['one', 'two']) await send(session, text);
+    assert.ok(await trimJournal(store, session.key, { upTo: Number.MAX_SAFE_INTEGER }));
+  }
+  await using runtime = await openRuntime({ agents: [createAgent(true)], store });
+  const session = await openSession(runtime);
+  const [base] = await readRecords(session);
+  assert.equal(base?.kind, 'trimmed');
+  const { places } = await session.markingAt(base.record);
+  const held = Object.keys(places).filter((name) => name.startsWith('note.'));
+  assert.deepEqual(held, ['note.done', 'note.requested']);
+  await session.inject('note.in', null, { dedupeKey: 'release b' });
+  await untilRead(session);
+  await send(session, 'three');
+  const inspected = await readRecords(session);
+  const stored = inspected.flatMap((record) => record.stored ?? []);
+  const end = encodeMarking(replayRecords(stored));
+  assert.deepEqual(
+    end.tokens['note.done']?.map(([, , value]) => value),
+    ['a', 'b'],
+  );
+  assert.deepEqual(
+    end,
+    encodeMarking(await hydrateFor(store, session.key, createAgent(true).compiled)),
+  );
 });

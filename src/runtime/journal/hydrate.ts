@@ -16,7 +16,22 @@ import type { StepNumber, Store } from '../../store/index.ts';
  * stored.
  */
 export async function hydrate(store: Store, key: SessionKey): Promise<Marking> {
-  const found = await store.snapshot(key);
+  for (;;) {
+    const found = await store.snapshot(key);
+    try {
+      return await replayAfter(store, key, found);
+    } catch (error) {
+      // A trim removes records that an earlier snapshot needs, and writes a later one.
+      if ((await store.snapshot(key))?.step === found?.step) throw error;
+    }
+  }
+}
+
+async function replayAfter(
+  store: Store,
+  key: SessionKey,
+  found: Awaited<ReturnType<Store['snapshot']>>,
+): Promise<Marking> {
   const marking =
     found === undefined ? emptyMarking() : await restore(store, key, asSnapshot(found.marking));
   for await (const { records } of store.steps(key, found?.step ?? 0)) {

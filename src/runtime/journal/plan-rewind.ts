@@ -6,9 +6,11 @@ import { listIn, mapIn } from '../../net/index.ts';
 import type { CompiledNet, JournalRecord } from '../../net/index.ts';
 import type { Store } from '../../store/index.ts';
 import { hydrateFor, markingBefore } from './hydrate.ts';
+import { JournalTrimmedError } from './journal-trimmed-error.ts';
 
 /**
  * Plans a rewind to before an invocation. Conversation length and state are read from the journal, so they are exact.
+ * @throws JournalTrimmedError when its records were removed
  * @throws InvalidInputError when there is no such invocation, or the conversation was compacted or rewound since
  */
 export async function planRewind(
@@ -21,6 +23,7 @@ export async function planRewind(
     beginsTurn(record, beforeInvocationId),
   );
   if (past === undefined) {
+    await assertNotTrimmed(store, key, beforeInvocationId);
     throw new InvalidInputError(
       'beforeInvocationId',
       `"${beforeInvocationId}" is not an invocation of session "${key.sessionId}": take one from its log.`,
@@ -38,6 +41,29 @@ export async function planRewind(
     Object.entries(mapIn(past, state.name)).filter(([key]) => getStateScope(key) === 'session'),
   );
   return { beforeInvocationId, conversationLength: before.items.length, state: sessionState };
+}
+
+/** @throws JournalTrimmedError if the log has the invocation, and the journal does not */
+async function assertNotTrimmed(
+  store: Store,
+  key: SessionKey,
+  invocationId: string,
+): Promise<void> {
+  let isRemoved = false;
+  let hasRecords = false;
+  for await (const { records, events } of store.steps(key, 0)) {
+    const begun = events.flatMap((event) =>
+      event.type === 'turn.started' ? event.invocationId : [],
+    );
+    const [next] = begun;
+    // The turn that ends with the base began before it.
+    if (hasRecords && isRemoved && next !== undefined)
+      throw new JournalTrimmedError(key, `the beginning of invocation "${invocationId}"`, next);
+    isRemoved ||= begun.includes(invocationId);
+    hasRecords ||= records.length > 0;
+  }
+  if (isRemoved)
+    throw new JournalTrimmedError(key, `the beginning of invocation "${invocationId}"`, undefined);
 }
 
 function beginsTurn(record: JournalRecord, invocationId: string): boolean {

@@ -13,6 +13,8 @@ import type { CreationPosition, DeleteCondition, SessionRow, Store } from '../..
 import { exportSessionItems } from '../copies/export-session-items.ts';
 import { findImportTime } from '../copies/import-time.ts';
 import type { ArchivedCopy, SessionArchive } from '../copies/session-archive.ts';
+import { trimJournal } from '../journal/trim-journal.ts';
+import type { JournalTrimming } from '../journal/trim-journal.ts';
 import { listScheduledSessions } from '../schedules/scheduled-sessions.ts';
 import {
   assertArchive,
@@ -20,6 +22,7 @@ import {
   findRule,
   parseRetentionPolicy,
   toCutoff,
+  toTrimCutoff,
 } from './retention-policy.ts';
 import type { RetentionObstacle, RetentionPolicy } from './retention-policy.ts';
 
@@ -29,7 +32,7 @@ const PAGE = 100;
 export interface RetentionOptions {
   /** Only the sessions of this application. Default: all. */
   readonly app?: string;
-  /** True: nothing is deleted, and what would be is listed. Default: false. */
+  /** True: nothing is deleted or trimmed, and what would be is listed. Default: false. */
   readonly dryRun?: boolean;
   readonly clock?: Clock;
   /**
@@ -57,9 +60,10 @@ export const RETENTION_OPTIONS: OptionTable = optionTable<RetentionOptions>('app
 });
 
 /**
- * What was done with a session that is old enough. `archived`: it is in the archive, and deleted from the store. `planned`:
- * a dry run would archive or delete it. `kept`: its state does not allow
- * it. `changed`: it got a message, or was deleted, in the meantime. `failed`: see `error`; the next call tries again.
+ * What was done with a session that is old enough. `archived`: it is in the archive, and deleted from the store. `trimmed`: the
+ * oldest records of its journal are removed. `planned`: a dry run would archive or delete it or, with `trim`, trim its
+ * journal. `kept`: its state does not allow it to be deleted. `changed`: it got a message, or was deleted, in the
+ * meantime. `failed`: see `error`; the next call tries again.
  */
 export interface RetentionResult {
   readonly key: SessionKey;
@@ -67,7 +71,9 @@ export interface RetentionResult {
   readonly agent: string;
   /** When it got its last record, in epoch ms. */
   readonly lastRecordAt: number;
-  readonly outcome: 'deleted' | 'archived' | 'planned' | 'kept' | 'changed' | 'failed';
+  readonly outcome: 'deleted' | 'archived' | 'trimmed' | 'planned' | 'kept' | 'changed' | 'failed';
+  /** Only if its journal was trimmed or, in a dry run, would be: the last step without records, and their number. */
+  readonly trim?: JournalTrimming;
   /** Only if it was archived: where its copy is. */
   readonly copy?: ArchivedCopy;
   /** Only if it was kept. */
@@ -77,8 +83,9 @@ export interface RetentionResult {
 }
 
 /**
- * Archives or deletes the sessions that a policy no longer keeps, the first created first, and yields what was done with each that is
- * old enough. A deletion is conditional: a session that gets a message in the meantime stays. So several processes can do
+ * Archives or deletes the sessions that a policy no longer keeps, and trims the journals of others, the first created first.
+ * Yields what was done with each that is old enough; a session that is kept and trimmed is yielded twice. The sessions of
+ * called agents are trimmed as the session that called them. A deletion is conditional: a session that gets a message in the meantime stays. So several processes can do
  * this at once, and a process that is killed leaves each session whole or deleted. A session is archived before it is
  * deleted, and its copy is read back and replayed in between. Sessions that a schedule sends messages to are kept. The age of
  * a session that was imported counts from its import.
@@ -96,7 +103,10 @@ export async function* applyRetention(
   const checked = parseRetentionPolicy(policy);
   if (!dryRun) assertArchive(checked, options.archive);
   const now = clock.now();
-  const cutoffs = checked.rules.map((rule) => toCutoff(rule, now) ?? -Infinity);
+  const cutoffs = checked.rules.flatMap((rule) => [
+    toCutoff(rule, now) ?? -Infinity,
+    toTrimCutoff(rule, now) ?? -Infinity,
+  ]);
   const youngest = Math.max(...cutoffs);
   const pass = new Pass(store, checked, { ...options, dryRun, now });
   let after: CreationPosition | undefined;
@@ -113,6 +123,9 @@ export async function* applyRetention(
       if (row.createdAt > youngest) return;
       const result = await pass.apply(row);
       if (result !== undefined) yield result;
+      if (result !== undefined && result.outcome !== 'kept') continue;
+      const trimmed = await pass.trim(row);
+      if (trimmed !== undefined) yield trimmed;
     }
     if (rows.length < PAGE) return;
     after = rows.at(-1);
@@ -180,6 +193,34 @@ class Pass {
         return { ...found, outcome: 'changed' };
       return { ...found, outcome: 'failed', error };
     }
+  }
+
+  /** Undefined for a session without records that are old enough. */
+  async trim(root: SessionRow): Promise<RetentionResult | undefined> {
+    const rule = findRule(this.#policy, root);
+    const upTo = rule && toTrimCutoff(rule, this.#now);
+    if (upTo === undefined || root.createdAt > upTo) return undefined;
+    const { key, agent, updatedAt: lastRecordAt } = root;
+    const found = { key, agent, lastRecordAt };
+    const trims: JournalTrimming[] = [];
+    try {
+      const { appName, userId, sessionId } = key;
+      const children = await this.#store.list({ appName, userId, parent: sessionId });
+      for (const row of [root, ...children]) {
+        // A journal that cannot be loaded is kept as it is.
+        if (row.status === 'quarantined') continue;
+        const options = { upTo, dryRun: this.#isDryRun };
+        const trim = await trimJournal(this.#store, row.key, options);
+        if (trim !== undefined) trims.push(trim);
+      }
+    } catch (error) {
+      if (isPetrichorError(error) && error.code === 'session_not_found') return undefined;
+      return { ...found, outcome: 'failed', error };
+    }
+    if (trims.length === 0) return undefined;
+    const records = trims.reduce((sum, trim) => sum + trim.records, 0);
+    const trim = { step: trims[0]?.step ?? 0, records };
+    return { ...found, outcome: this.#isDryRun ? 'planned' : 'trimmed', trim };
   }
 
   async #listScheduled(key: SessionKey): Promise<ReadonlySet<string>> {

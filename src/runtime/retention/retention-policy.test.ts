@@ -14,7 +14,8 @@ test('an invalid policy is refused, and the error names the field', () => {
     [{ rules: [{ deleteAfterDays: 1, agent: '' }] }, /rules\[0\]\.agent.*empty/],
     [{ rules: [{ deleteAfterDays: 1, statuses: [] }] }, /rules\[0\]\.statuses.*empty/],
     [{ rules: [{ deleteAfterDays: 1, statuses: ['running'] }] }, /rules\[0\]\.statuses\[0\]/],
-    [{ rules: [{ agent: 'support' }] }, /no rule with deleteAfterDays or archiveAfterDays/],
+    [{ rules: [{ agent: 'support' }] }, /no rule with deleteAfterDays, archiveAfterDays or trim/],
+    [{ rules: [{ trimAfterDays: 0 }] }, /rules\[0\]\.trimAfterDays.*above 0/],
     [{ rules: [{ archiveAfterDays: 0 }] }, /rules\[0\]\.archiveAfterDays.*above 0/],
     [
       { rules: [{ agent: 'a' }, { archiveAfterDays: 1, deleteAfterDays: 2 }] },

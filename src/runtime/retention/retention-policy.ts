@@ -26,6 +26,11 @@ export interface RetentionRule {
    * together with `deleteAfterDays`. Default: it is kept.
    */
   readonly archiveAfterDays?: number;
+  /**
+   * Days after which the journal records of a step are removed: a number above 0. The session continues, and its log stays.
+   * Records that a turn or a call in flight needs stay, too. Default: they are kept as long as the session.
+   */
+  readonly trimAfterDays?: number;
 }
 
 /** How long the sessions of a store are kept. */
@@ -74,6 +79,12 @@ const rule = v.strictObject({
       'Days since the last record after which a session is written to the archive, and then deleted. Default: never',
     ),
   ),
+  trimAfterDays: v.pipe(
+    v.exactOptional(days),
+    v.description(
+      'Days after which the journal records of a step are removed from a session, which stays. Default: never',
+    ),
+  ),
 });
 
 /** The schema of a policy as data. */
@@ -97,10 +108,10 @@ export function parseRetentionPolicy(value: unknown): RetentionPolicy {
         `retention.rules[${index}]`,
         'has archiveAfterDays and deleteAfterDays. Set one of them: an archived session is deleted from the store.',
       );
-  if (policy.rules.every((one) => getDays(one) === undefined))
+  if (policy.rules.every((one) => (getDays(one) ?? one.trimAfterDays) === undefined))
     throw new InvalidInputError(
       'retention.rules',
-      'has no rule with deleteAfterDays or archiveAfterDays, so it keeps every session. Set one of them in a rule.',
+      'has no rule with deleteAfterDays, archiveAfterDays or trimAfterDays, so it keeps everything. Set one of them in a rule.',
     );
   return policy;
 }
@@ -153,6 +164,11 @@ function isAgent(stored: string, wanted: string): boolean {
 export function toCutoff(found: RetentionRule, now: number): number | undefined {
   const afterDays = getDays(found);
   return afterDays === undefined ? undefined : now - afterDays * DAY_MS;
+}
+
+/** The time up to which records are removed, in epoch ms. Undefined: they are kept. */
+export function toTrimCutoff({ trimAfterDays }: RetentionRule, now: number): number | undefined {
+  return trimAfterDays === undefined ? undefined : now - trimAfterDays * DAY_MS;
 }
 
 /** What keeps a session: its own state, or that of a session of an agent that it called. */

@@ -98,7 +98,7 @@ export function journalFileResponse(
   });
 }
 
-/** The numbers of records and events of the session itself, without those of called agents. */
+/** The numbers of the last record and event of the session itself, without those of called agents. */
 interface Counts {
   records: number;
   events: number;
@@ -123,7 +123,8 @@ export async function* journalValues(
   let sessions = 0;
   for await (const item of context.store.exportItems({ session: toSessionKey(session) })) {
     if (item.type === 'session' && ++sessions === 1) ({ lastSeq } = item);
-    if (item.type === 'step' && sessions === 1) counts.records += item.records.length;
+    if (item.type === 'step' && sessions === 1)
+      counts.records = item.records.at(-1)?.seq ?? counts.records;
     if (redactor === undefined) yield item;
     else if (item.type === 'step' && sessions === 1)
       yield {

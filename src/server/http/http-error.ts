@@ -101,6 +101,7 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   duplicate_tool: 400,
   agent_archived: 400,
   already_answered: 400,
+  journal_trimmed: 400,
   damaged_copy: 400,
   invalid_step: 400,
   call_not_pending: 400,

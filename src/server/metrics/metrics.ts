@@ -40,7 +40,7 @@ export class Metrics {
   );
   readonly #retained = new Counter(
     'petrichor_retention_sessions_total',
-    'Sessions that the retention policy archived or deleted, or failed to, by outcome.',
+    'Sessions that the retention policy archived, deleted or trimmed, or failed to, by outcome.',
   );
   readonly #retentionTime = new Counter(
     'petrichor_retention_timestamp_seconds',
@@ -89,8 +89,8 @@ export class Metrics {
     };
   }
 
-  /** Counts a session that the retention policy archived or deleted, or failed to. */
-  countRetained(outcome: 'archived' | 'deleted' | 'failed'): void {
+  /** Counts a session that the retention policy archived, deleted or trimmed, or failed to. */
+  countRetained(outcome: 'archived' | 'deleted' | 'trimmed' | 'failed'): void {
     this.#retained.add({ outcome });
   }
 

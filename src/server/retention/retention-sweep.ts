@@ -10,7 +10,7 @@ import { removeUnchangedSession } from './remove-session.ts';
 /** Interval between the ends of a pass and the next one. */
 const INTERVAL_MS = 60 * 60_000;
 
-/** Archives or deletes the sessions that a policy no longer keeps, now and every hour. */
+/** Archives or deletes the sessions that a policy no longer keeps, and trims journals, now and every hour. */
 export class RetentionSweep {
   readonly #context: ServerContext;
   readonly #policy: RetentionPolicy;
@@ -74,6 +74,7 @@ export class RetentionSweep {
         this.#metrics?.countRetained('failed');
         this.#onError(error);
       }
+      if (outcome === 'trimmed') this.#metrics?.countRetained(outcome);
       if (outcome === 'deleted' || outcome === 'archived') {
         this.#metrics?.countRetained(outcome);
         await webhookOutbox.publish(key.userId, key.sessionId, 'session.deleted');

@@ -77,6 +77,41 @@ const toItems =
   (value, redactor) =>
     Array.isArray(value) ? value.map((one) => rule(one, redactor)) : redactor.hide(value);
 
+/** Tokens by place: rows of `[id, at, value, due]`. */
+const hideTokenRows: Rule = (value, redactor) =>
+  toMembers(value, (rows, place) => {
+    const schemas = redactor.findSchemas(place);
+    return (Array.isArray(rows) ? rows : []).map((row: Json) =>
+      Array.isArray(row)
+        ? row.map((part: Json, index) => (index === 2 ? redactor.hide(part, schemas) : part))
+        : redactor.hide(row),
+    );
+  });
+
+/** Applies a rule to each member of an object, whose names stay. */
+function toMembers(value: Json, to: (one: Json, name: string) => Json): JsonObject {
+  const members = isJsonObject(value) ? Object.entries(value) : [];
+  return Object.fromEntries(members.map(([name, one]) => [name, to(one, name)]));
+}
+
+/** The marking with which a trimmed journal begins. No firing is in flight there. */
+const hideMarking: Rule = (value, redactor) =>
+  redactor.apply(value, {
+    ...keepAll('format net seq at'),
+    firings: () => [],
+    tokens: hideTokenRows,
+    lists: (lists) =>
+      toMembers(lists, (list, place) => {
+        const schemas: Schemas = [{ items: { anyOf: [...redactor.findSchemas(place)] } }];
+        return redactor.apply(list, {
+          ...keepAll('version origins'),
+          items: (items) => redactor.hide(items, schemas),
+        });
+      }),
+    maps: (maps) => toMembers(maps, (entries) => toEntries(hide)(entries, redactor)),
+    shared: toEntries(keep),
+  });
+
 const RECORD: Readonly<Record<string, Rule>> = {
   ...keepAll(
     'seq at kind t take reset aborted pin timeoutAt firing outcome dueAt attempt',
@@ -100,6 +135,7 @@ const RECORD: Readonly<Record<string, Rule>> = {
   ),
   entries: toEntries(hide),
   versions: toEntries(keep),
+  marking: hideMarking,
 };
 
 const SOURCE = declared('type media_type data url file_id');

@@ -12,6 +12,7 @@ import { pendingCallCases } from './pending-call-cases.ts';
 import { sessionCases } from './session-cases.ts';
 import { sharedStateCases } from './shared-state-cases.ts';
 import { submissionCases } from './submission-cases.ts';
+import { trimCases } from './trim-cases.ts';
 import { usageCases } from './usage-cases.ts';
 import { vacuumCases } from './vacuum-cases.ts';
 
@@ -34,5 +35,6 @@ export const storeContract: readonly StoreContractCase[] = [
   ...changeCases,
   ...usageCases,
   ...itemCases,
+  ...trimCases,
   ...vacuumCases,
 ];

@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../core/index.ts';
-import { checkConsumed, checkNumbering, isStale } from '../rules/step-rules.ts';
+import { advanceEnd, checkConsumed, checkNumbering, isStale } from '../rules/step-rules.ts';
 import type { SettledStep } from '../store.ts';
 import type { MemorySession } from './memory-session.ts';
 
@@ -23,8 +23,6 @@ export function checkNumberings(
     checkNumbering(step, end);
     checkConsumed(step, session.lastInput);
     const { uid, owner, epoch } = session;
-    const lastRecord = end.lastRecord + step.records.length;
-    const lastSeq = end.lastSeq + step.events.length;
-    ends.set(session, { uid, owner, epoch, head: step.step, lastRecord, lastSeq });
+    ends.set(session, { uid, owner, epoch, head: step.step, ...advanceEnd(step, end) });
   }
 }

@@ -1,5 +1,5 @@
 import type { LogEvent, Seq } from '../../core/index.ts';
-import type { RecordSeq } from '../../net/index.ts';
+import type { RecordSeq, Trimmed } from '../../net/index.ts';
 import { withoutNumbers } from '../encoding/numbered-items.ts';
 import type { CommittedStep, StepNumber } from '../store.ts';
 
@@ -32,10 +32,29 @@ export class MemoryJournal {
   }
 
   append(step: CommittedStep): void {
-    this.#recordEnds.push(this.lastRecord + step.records.length);
+    this.#recordEnds.push(step.records.at(-1)?.seq ?? this.lastRecord);
     this.#eventEnds.push(this.lastSeq + step.events.length);
     this.#steps.push(step);
     if (this.#steps.length - this.#packed > 2 * RECENT) this.#packUpTo(this.#steps.length - RECENT);
+  }
+
+  /** The number of the last record of a step. */
+  findLastRecord(step: StepNumber): RecordSeq | undefined {
+    return this.#recordEnds[step - 1];
+  }
+
+  /** Replaces the records of the steps up to one by the base of the journal. */
+  trim(to: StepNumber, base: Trimmed): void {
+    for (let index = 0; index < to; index++) {
+      const step = this.step(index);
+      if (step === undefined) break;
+      const isLast = index === to - 1;
+      if (!isLast && step.records.length === 0) continue;
+      const trimmed = { ...step, records: isLast ? [base] : [] };
+      this.#steps[index] = index < this.#packed ? JSON.stringify(trimmed) : trimmed;
+      if (!isLast) this.#recordEnds[index] = 0;
+    }
+    this.#measured = { steps: 0, bytes: 0 };
   }
 
   /** Packs all steps, of a session that has rested for a while. */

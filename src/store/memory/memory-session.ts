@@ -5,6 +5,7 @@ import { toRunnablePosition } from '../rules/runnable-position.ts';
 import type {
   InboxRow,
   InputSeq,
+  JournalTrim,
   OwnerId,
   RunnablePosition,
   SessionRow,
@@ -148,6 +149,12 @@ export class MemorySession {
       this.inbox = unread.length === 0 ? EMPTY : unread;
     }
     if (snapshot !== undefined) this.#snapshot = { step, marking: snapshot };
+  }
+
+  /** Shortens the journal to a base that has been checked. */
+  trim({ step, base, snapshot }: JournalTrim): void {
+    this.journal.trim(step, base);
+    if ((this.#snapshot?.step ?? 0) < step) this.#snapshot = { step, marking: snapshot };
   }
 
   /** Appends an input. Its dedupe key must be new. */

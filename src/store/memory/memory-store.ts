@@ -32,6 +32,8 @@ import { MemoryUsage } from './memory-usage.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { LOOK_AHEAD_MS } from '../rules/runnable-position.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
+import { planTrim } from '../encoding/plan-trim.ts';
+import { checkTrim } from '../rules/trim-rules.ts';
 import { areUnchanged, checkDeleteCondition } from '../rules/delete-rules.ts';
 import { checkReplacement, isExpected } from '../rules/replace-rules.ts';
 import { checkStep, isAtOtherStep, isStale } from '../rules/step-rules.ts';
@@ -50,6 +52,7 @@ import type {
   InjectReceipt,
   InboxInput,
   InputSeq,
+  JournalTrim,
   OwnerId,
   PendingCallQuery,
   RunnablePage,
@@ -403,6 +406,25 @@ export class MemoryStore implements Store {
     });
     this.#sessions.updateBusy(created);
     this.#feed.publish(removed.map((one) => one.key));
+    return true;
+  }
+
+  async trim(key: SessionKey, trim: JournalTrim): Promise<boolean> {
+    const checked = checkTrim(trim);
+    const { snapshot, summary } = this.#get(key);
+    const { pending } = summary;
+    const plan = await planTrim(checked, {
+      steps: (after) => this.steps(key, after),
+      listSteps: (fromRecord) => this.listSteps(key, fromRecord),
+      snapshot,
+      pending,
+    });
+    if (plan === undefined) return false;
+    const session = this.#get(key);
+    const { first } = plan;
+    const isSame = session.journal.findLastRecord(first.step) === first.lastRecord;
+    if (!isSame || isAtOtherStep(session, checked.expected)) return false;
+    this.#write(() => session.trim(checked));
     return true;
   }
 

@@ -25,6 +25,7 @@ import {
 import { readSharedRows, readSharedState, writeSharedRows } from './shared-rows.ts';
 import type { Reads, Transaction } from './statement.ts';
 import { writeSteps } from './step-rows.ts';
+import { findLastRecord, writeTrim } from './trim-rows.ts';
 import { readUsage } from './usage-rows.ts';
 
 /** The tables with one prefix. */
@@ -51,6 +52,8 @@ export function mysqlTables(t: TableNames, locks: OwnerLocks): ServerTables<Read
     },
     touchSession: async (queries, id) => markChanged(queries, t, [id]),
     writeSteps: async (queries, writes) => writeSteps(queries, t, writes),
+    findLastRecord: async (queries, id, step) => findLastRecord(queries, t, id, step),
+    writeTrim: async (queries, id, trim) => writeTrim(queries, t, id, trim),
     findInput: async (queries, id, dedupeKey) => findInput(queries, t, id, dedupeKey),
     readInbox: async (queries, id, after) => readInbox(queries, t, id, after),
     insertInput: async (queries, id, input) => insertInput(queries, t, id, input),

@@ -70,7 +70,8 @@ export function writeSteps(
     ]);
 }
 
-function addBlob(queries: Transaction, t: TableNames, { id, hash, text }: BlobRow): void {
+/** Queues the parts of a long string. */
+export function addBlob(queries: Transaction, t: TableNames, { id, hash, text }: BlobRow): void {
   const bytes = Buffer.from(text, 'utf8');
   for (let part = 0; part * MAX_PART_BYTES < bytes.length; part++)
     queries.add(

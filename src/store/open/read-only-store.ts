@@ -48,6 +48,7 @@ export function readOnlyStore(store: Store, url: string): Store {
     shared: store.shared.bind(store),
     delete: refuse,
     replace: refuse,
+    trim: refuse,
     exportItems: store.exportItems.bind(store),
     importItems: refuse,
     vacuum: refuse,

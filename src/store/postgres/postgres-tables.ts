@@ -11,6 +11,7 @@ import { findRunnableRows } from './runnable-rows.ts';
 import { SessionRows } from './session-rows.ts';
 import { lockScopes, readSharedRows, readSharedState, writeSharedRows } from './shared-rows.ts';
 import { writeSteps } from './step-rows.ts';
+import { findLastRecord, writeTrim } from './trim-rows.ts';
 import { readUsage } from './usage-rows.ts';
 
 /** The tables of a PostgreSQL schema, whose name is quoted. */
@@ -41,6 +42,8 @@ export function postgresTables(s: string): ServerTables<Queries, WriteQueries> {
       queries.add(set, [id]);
     },
     writeSteps: async (queries, writes) => writeSteps(queries, s, writes),
+    findLastRecord: async (queries, id, step) => findLastRecord(queries, s, id, step),
+    writeTrim: async (queries, id, trim) => writeTrim(queries, s, id, trim),
     findInput: async (queries, id, dedupeKey) => findInput(queries, s, id, dedupeKey),
     readInbox: async (queries, id, after) => readInbox(queries, s, id, after),
     insertInput: async (queries, id, input) => insertInput(queries, s, id, input),

@@ -35,8 +35,29 @@ export function isAtOtherStep(
  * @throws InvalidStepError
  */
 export function checkNumbering(step: SettledStep, end: JournalEnd): void {
-  checkSequence(step, 'records', step.records, end.lastRecord);
+  checkSequence(step, 'records', step.records, lastRecordBefore(step, end));
   checkSequence(step, 'events', step.events, end.lastSeq);
+}
+
+/** The end of a journal after a step that has been checked. */
+export function advanceEnd(
+  { records, events }: Pick<SettledStep, 'records' | 'events'>,
+  { lastRecord, lastSeq }: JournalEnd,
+): JournalEnd {
+  return { lastRecord: records.at(-1)?.seq ?? lastRecord, lastSeq: lastSeq + events.length };
+}
+
+/** A journal may begin with the marking that removed records gave, under the number of the last one. */
+function lastRecordBefore({ key, records }: SettledStep, { lastRecord }: JournalEnd): RecordSeq {
+  const index = records.findIndex(({ kind }) => kind === 'trimmed');
+  const base = records[index];
+  if (base === undefined) return lastRecord;
+  if (index === 0 && lastRecord === 0) return base.seq - 1;
+  throw new InvalidStepError(
+    key,
+    `records[${index}]`,
+    `is of kind "trimmed", and is not the first record of the journal.`,
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { SessionKey } from '../../core/index.ts';
 import { toMapKey } from '../encoding/map-key.ts';
 import { listOwnCalls } from '../rules/pending-position.ts';
-import { checkConsumed, checkNumbering, isStale } from '../rules/step-rules.ts';
+import { advanceEnd, checkConsumed, checkNumbering, isStale } from '../rules/step-rules.ts';
 import type { CommitResult } from '../store.ts';
 import type { PackedStep } from './packed-step.ts';
 import type { ServerTables } from './server-tables.ts';
@@ -71,8 +71,7 @@ function admitStep(
   const keys = shared.findChangedKeys(step);
   if (keys.length > 0) return { ok: false, refused: 'conflict', keys };
   shared.apply(step);
-  const lastRecord = head.lastRecord + step.records.length;
-  const lastSeq = head.lastSeq + step.events.length;
+  const { lastRecord, lastSeq } = advanceEnd(step, head);
   const inboxUpTo = Math.max(head.inboxUpTo, step.inboxUpTo);
   heads.set(toMapKey(step.key), { ...head, head: step.step, lastRecord, lastSeq, inboxUpTo });
   accepted.push({ id: head.row.id, lastRecord, lastSeq, packed });

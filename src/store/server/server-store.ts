@@ -44,6 +44,9 @@ import { areUnchanged, checkDeleteCondition } from '../rules/delete-rules.ts';
 import { checkReplacement, isExpected } from '../rules/replace-rules.ts';
 import { checkStep, isAtOtherStep } from '../rules/step-rules.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
+import { planTrim } from '../encoding/plan-trim.ts';
+import { checkTrim } from '../rules/trim-rules.ts';
+import { packTrim } from './trim-writes.ts';
 import { SessionNotFoundError, StoreClosedError, StoreInUseError } from '../store-errors.ts';
 import type {
   ClaimResult,
@@ -54,6 +57,7 @@ import type {
   InjectReceipt,
   InboxInput,
   InputSeq,
+  JournalTrim,
   OwnerId,
   PendingCallQuery,
   RunnablePage,
@@ -452,6 +456,30 @@ export class ServerStore<R, W extends R> implements Store {
     );
     if (replaced.length > 0) this.#feed.publish(replaced);
     return replaced.length > 0;
+  }
+
+  async trim(key: SessionKey, trim: JournalTrim): Promise<boolean> {
+    const checked = checkTrim(trim);
+    const { pending } = toSessionRow(
+      await getSession(this.#tables, this.#database.readsByKey, key),
+    );
+    const snapshot = await this.snapshot(key);
+    const plan = await planTrim(checked, {
+      steps: (after) => this.steps(key, after),
+      listSteps: (fromRecord) => this.listSteps(key, fromRecord),
+      snapshot,
+      pending,
+    });
+    if (plan === undefined) return false;
+    const writes = packTrim(checked, plan);
+    return this.#database.write(async (queries) => {
+      const row = await lockSession(this.#tables, queries, key);
+      if (isAtOtherStep(row, checked.expected)) return false;
+      const lastRecord = await this.#tables.findLastRecord(queries, row.id, plan.first.step);
+      if (lastRecord !== plan.first.lastRecord) return false;
+      await this.#tables.writeTrim(queries, row.id, writes);
+      return true;
+    });
   }
 
   async document(kind: string, id: string): Promise<StoredDocument | undefined> {

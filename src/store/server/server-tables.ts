@@ -1,4 +1,5 @@
 import type { SessionKey } from '../../core/index.ts';
+import type { RecordSeq } from '../../net/index.ts';
 import type { StatusCount } from '../rules/row-status.ts';
 import type {
   DocumentChange,
@@ -18,6 +19,7 @@ import type {
   SessionFilter,
   SessionPendingCall,
   SharedState,
+  StepNumber,
   UsageQuery,
   UsageTotal,
 } from '../store.ts';
@@ -28,6 +30,7 @@ import type { OwnerRow } from './owner-failure-detector.ts';
 import type { FullRow, NewSession } from './session-row.ts';
 import type { SharedStatements } from './shared-values.ts';
 import type { StepWrites } from './step-writes.ts';
+import type { TrimWrites } from './trim-writes.ts';
 
 /** The columns by which lists of sessions are sorted. */
 export type ListPosition = Pick<
@@ -95,6 +98,12 @@ export interface ServerTables<R, W extends R>
 
   /** Writes the accepted steps of a commit, whose sessions are locked. */
   writeSteps(queries: W, writes: StepWrites): Promise<void>;
+
+  /** Finds the number of the last record of a step. Undefined when there is no such step. */
+  findLastRecord(queries: R, id: FullRow['id'], step: StepNumber): Promise<RecordSeq | undefined>;
+
+  /** Shortens the journal of a locked session. */
+  writeTrim(queries: W, id: FullRow['id'], trim: TrimWrites): Promise<void>;
 
   findInput(queries: R, id: FullRow['id'], dedupeKey: string): Promise<InputSeq | undefined>;
 

@@ -31,7 +31,7 @@ import { ExternalChangeWatcher } from './database/external-change-watcher.ts';
 import { GarbageTable } from './tables/garbage-table.ts';
 import type { InboxTable } from './tables/inbox-table.ts';
 import { STEPS_PER_PAGE } from '../encoding/numbered-items.ts';
-import { type JournalTable, packStep } from './tables/journal-table.ts';
+import { type JournalTable, packStep, packTrim } from './tables/journal-table.ts';
 import type { PendingCallTable } from './tables/pending-call-table.ts';
 import { WalLossDetector } from './database/wal-loss-detector.ts';
 import { SqliteOwnerRegistry } from './owners/owner-registry.ts';
@@ -50,6 +50,8 @@ import { areUnchanged, checkDeleteCondition } from '../rules/delete-rules.ts';
 import { checkReplacement, isExpected } from '../rules/replace-rules.ts';
 import { checkStep, isAtOtherStep } from '../rules/step-rules.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
+import { addHashes, planTrim } from '../encoding/plan-trim.ts';
+import { checkTrim } from '../rules/trim-rules.ts';
 import { SessionNotFoundError, StoreClosedError, StoreInUseError } from '../store-errors.ts';
 import type {
   ClaimResult,
@@ -60,6 +62,7 @@ import type {
   InjectReceipt,
   InboxInput,
   InputSeq,
+  JournalTrim,
   OwnerId,
   PendingCallQuery,
   RunnablePage,
@@ -427,6 +430,34 @@ export class SqliteStore implements Store {
     });
     await this.#removeGarbage();
     return replaced;
+  }
+
+  async trim(key: SessionKey, trim: JournalTrim): Promise<boolean> {
+    const checked = checkTrim(trim);
+    const row = await this.#read(() => this.#sessions.get(key));
+    const { pending } = row;
+    const snapshot = await this.snapshot(key);
+    const plan = await planTrim(checked, {
+      steps: (after) => this.steps(key, after),
+      listSteps: (fromRecord) => this.listSteps(key, fromRecord),
+      snapshot,
+      pending,
+    });
+    if (plan === undefined) return false;
+    const packed = packTrim(checked, plan.at);
+    return this.#writes.add(() => {
+      const head = this.#sessions.getHead(key);
+      const { first, addedBytes } = plan;
+      const isSame = this.#journal.findLastRecord(head, first.step) === first.lastRecord;
+      if (!isSame || isAtOtherStep(head, checked.expected)) return false;
+      const unread = new Set<string>();
+      for (const { input } of this.#inbox.unread(key, head.id, 0)) addHashes(unread, input.value);
+      this.#journal.trim(head, { ...packed, first: first.step });
+      const released = [...plan.released].filter((hash) => !unread.has(hash));
+      this.#tables.blobs.release(head.id, released);
+      this.#sessions.addBytes(head.id, addedBytes);
+      return true;
+    });
   }
 
   /** Removes the rows of sessions, in the open transaction. Returns whether the first one existed. */

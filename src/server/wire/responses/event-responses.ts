@@ -103,6 +103,7 @@ const netEvent = component(
       'net.upgraded',
       'net.owned',
       'net.loaded',
+      'net.trimmed',
     ]),
     seq,
     record: field('Number of the record in the journal.', count),

@@ -39,6 +39,7 @@ const sessionRecord: WireSchema<'SessionRecord'> = component(
       'upgraded',
       'owned',
       'loaded',
+      'trimmed',
     ]),
     transition: v.exactOptional(v.string()),
     firing: field('The record that started the firing.', v.exactOptional(count)),

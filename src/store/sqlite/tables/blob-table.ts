@@ -11,6 +11,8 @@ export class BlobTable {
   readonly #find: Statement<{ bytes: Uint8Array }>;
   readonly #removeUnused: Statement<never>;
   readonly #removeUses: Statement<never>;
+  readonly #removeUse: Statement<never>;
+  readonly #removeIfUnused: Statement<never>;
 
   constructor(connection: Connection) {
     this.#file = connection.file;
@@ -25,6 +27,10 @@ export class BlobTable {
       DELETE FROM blobs WHERE hash IN (SELECT hash FROM blob_uses WHERE session = ?)
         AND NOT EXISTS (SELECT 1 FROM blob_uses AS other WHERE other.hash = blobs.hash AND other.session <> ?)`);
     this.#removeUses = connection.prepare('DELETE FROM blob_uses WHERE session = ?');
+    this.#removeUse = connection.prepare('DELETE FROM blob_uses WHERE session = ? AND hash = ?');
+    this.#removeIfUnused = connection.prepare(
+      'DELETE FROM blobs WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM blob_uses WHERE hash = ?)',
+    );
   }
 
   /** Stores the blobs of a packed value of the session. */
@@ -32,6 +38,14 @@ export class BlobTable {
     for (const [hash, text] of blobs) {
       this.#insert.run(hash, Buffer.from(text, 'utf8'));
       this.#use.run(session, hash);
+    }
+  }
+
+  /** Removes blobs that the session does not use any more. */
+  release(session: number, hashes: Iterable<string>): void {
+    for (const hash of hashes) {
+      this.#removeUse.run(session, hash);
+      this.#removeIfUnused.run(hash, hash);
     }
   }
 

@@ -7,8 +7,15 @@ import {
 } from '../../../core/index.ts';
 import type { JournalRecord, RecordSeq } from '../../../net/index.ts';
 import { changesList } from '../../encoding/changes-list.ts';
+import { advanceEnd } from '../../rules/step-rules.ts';
 import { StoreCorruptError } from '../../store-errors.ts';
-import type { CommittedStep, StoredPendingCall, SettledStep, StepNumber } from '../../store.ts';
+import type {
+  CommittedStep,
+  JournalTrim,
+  StoredPendingCall,
+  SettledStep,
+  StepNumber,
+} from '../../store.ts';
 import type { Blobs } from '../../encoding/blob-references.ts';
 import type { BlobTable } from './blob-table.ts';
 import type { Connection, Statement } from '../database/connection.ts';
@@ -27,6 +34,14 @@ export interface PackedSqliteStep {
   /** The bytes of records and events as JSON, with their long strings. */
   readonly bytes: number;
   /** The long strings of all columns. */
+  readonly blobs: Blobs;
+}
+
+/** The packed columns that a trim writes. */
+export interface PackedTrim {
+  readonly step: StepNumber;
+  readonly base: Packed<readonly object[]>;
+  readonly snapshot: Packed<Json>;
   readonly blobs: Blobs;
 }
 
@@ -61,6 +76,8 @@ export class JournalTable {
   readonly #listSteps: Statement<StepRow>;
   readonly #events: Statement<EventsRow>;
   readonly #ends: Statement<{ last_record: RecordSeq; last_event: Seq }>;
+  readonly #clearRecords: Statement<never>;
+  readonly #replaceRecords: Statement<never>;
   readonly #removeSteps: Statement<never>;
   readonly #removeSnapshot: Statement<never>;
 
@@ -78,6 +95,12 @@ export class JournalTable {
     this.#listSteps = connection.prepare(page(whole, 'AND lists = 1'));
     this.#events = connection.prepare(page('at, last_event, events', ''));
     this.#ends = connection.prepare(`SELECT last_record, last_event FROM steps WHERE id = ${ID}`);
+    this.#clearRecords = connection.prepare(
+      `UPDATE steps SET last_record = 0, lists = 0, records = '[]' WHERE id >= ${ID} AND id < ${ID}`,
+    );
+    this.#replaceRecords = connection.prepare(
+      `UPDATE steps SET lists = 1, records = ? WHERE id = ${ID}`,
+    );
     this.#removeSteps = connection.prepare(`
       DELETE FROM steps WHERE id IN (
         SELECT id FROM steps WHERE id > ? << ${ITEM_BITS} AND id < ${NEXT_SESSION} LIMIT ${STEPS_PER_REMOVAL})`);
@@ -85,13 +108,9 @@ export class JournalTable {
   }
 
   /** Writes a step that has been checked. */
-  append(
-    head: SessionHead,
-    { step, at, records, events }: SettledStep,
-    packed: PackedSqliteStep,
-  ): void {
-    const lastRecord = head.lastRecord + records.length;
-    const lastEvent = head.lastSeq + events.length;
+  append(head: SessionHead, settled: SettledStep, packed: PackedSqliteStep): void {
+    const { step, at } = settled;
+    const { lastRecord, lastSeq: lastEvent } = advanceEnd(settled, head);
     const lists = packed.lists ? 1 : 0;
     this.#insert.run(
       head.id,
@@ -118,6 +137,23 @@ export class JournalTable {
       `the snapshot of session ${formatSessionKey(key)}`,
     );
     return { step: row.step, marking };
+  }
+
+  /** Finds the number of the last record of a step. Undefined when there is no such step. */
+  findLastRecord({ id }: SessionHead, step: StepNumber): RecordSeq | undefined {
+    return this.#ends.get(id, step)?.last_record;
+  }
+
+  /** Replaces the records of some steps by the base of their journal. */
+  trim(
+    { id }: SessionHead,
+    { first, step, base, snapshot, blobs }: PackedTrim & { readonly first: StepNumber },
+  ): void {
+    this.#clearRecords.run(id, first, id, step);
+    this.#replaceRecords.run(base, id, step);
+    const present = this.#snapshot.get(id);
+    if (present === undefined || present.step < step) this.#replaceSnapshot.run(id, step, snapshot);
+    this.#blobs.keep(id, blobs);
   }
 
   /** Reads a page of the steps after `after`. Empty at the end. @throws StoreCorruptError when a step is missing */
@@ -206,6 +242,17 @@ export class JournalTable {
     const events = this.#blobs.unpack(row.events, describePart('events', row.step, key));
     return withNumbers<LogEvent>(events, row.last_event, row.at);
   }
+}
+
+/** Packs what a trim writes. */
+export function packTrim({ step, base, snapshot }: JournalTrim, at: number): PackedTrim {
+  const blobs: Blobs = new Map();
+  return {
+    step,
+    base: pack(withoutNumbers([base], at), blobs),
+    snapshot: pack(snapshot, blobs),
+    blobs,
+  };
 }
 
 /** Packs a step. Runs before the transaction, to keep it short. */

@@ -11,6 +11,7 @@ import {
   toSessionCounts,
   type StatusCount,
 } from '../../rules/row-status.ts';
+import { advanceEnd } from '../../rules/step-rules.ts';
 import { fromSessionColumns, type CommonSessionColumns } from '../../rules/session-row-columns.ts';
 import { SessionNotFoundError } from '../../store-errors.ts';
 import type {
@@ -206,6 +207,7 @@ export class SessionTable {
   readonly #bury: Statement<never>;
   readonly #unbury: Statement<never>;
   readonly #buried: Statement<object>;
+  readonly #addBytes: Statement<never>;
   readonly #children: Statement<{ name: string }>;
   readonly #findRunnable: Statement<FullRow>;
   readonly #hasWork: Statement<object>;
@@ -224,6 +226,9 @@ export class SessionTable {
       INSERT INTO sessions (app, user, name, uid, agent, owner, epoch, head, last_seq, last_record, inbox_up_to, status,
         in_flight, failures, net_hash, created_at, updated_at, next_due_at, work_at, changed, created)
       SELECT ?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, 'idle', 0, 0, ?, ?, ?, ?, ?, change, change FROM (SELECT ${NEXT_CHANGE} AS change)`);
+    this.#addBytes = connection.prepare(
+      'UPDATE sessions SET bytes = max(0, bytes + ?) WHERE id = ?',
+    );
     this.#setOwner = connection.prepare(
       'UPDATE sessions SET owner = ?, epoch = epoch + 1 WHERE id = ?',
     );
@@ -358,10 +363,11 @@ export class SessionTable {
   ): void {
     const { summary } = step;
     const workAt = summary.inFlight > 0 ? IN_FLIGHT : summary.nextDueAt;
+    const { lastRecord, lastSeq } = advanceEnd(step, head);
     const values = [
       step.step,
-      head.lastSeq + step.events.length,
-      head.lastRecord + step.records.length,
+      lastSeq,
+      lastRecord,
       Math.max(head.inboxUpTo, step.inboxUpTo),
       summary.activity,
       summary.status,
@@ -375,6 +381,11 @@ export class SessionTable {
     if (workAt === head.workAt) this.#advance.run(...values, head.id);
     else this.#advanceWithWork.run(...values, workAt, head.id);
     this.#renumber.run(head.id);
+  }
+
+  /** Adds to the bytes of the session's journal and log. */
+  addBytes(id: number, bytes: number): void {
+    this.#addBytes.run(bytes, id);
   }
 
   /** Sets the number of failed attempts in a row to load the session. */
