@@ -8,6 +8,8 @@ import { NextRead } from './next-read.ts';
 const STORED_MS = 10_000;
 /** The same for artifacts, whose service may be a bucket that lists them page by page. */
 const ARTIFACTS_MS = 60_000;
+/** With fewer measurements than this, old ones are not swept. */
+const MIN_SWEEP_SIZE = 1024;
 
 export interface StorageMeterOptions {
   readonly app: string;
@@ -36,20 +38,56 @@ class Measurement {
     return bytes;
   }
 
+  /** True if no caller uses it any more. */
+  get isOld(): boolean {
+    return this.#last !== undefined && this.#now() - this.#last.at >= ARTIFACTS_MS;
+  }
+
   /** Adds what this process has just stored. */
   add(bytes: number): void {
     if (this.#last !== undefined) this.#last = { ...this.#last, bytes: this.#last.bytes + bytes };
   }
 }
 
+/** Measurements by name. Sweeps keep the number of old ones in proportion to the others. */
+class Measurements {
+  readonly #byName = new Map<string, Measurement>();
+  #sweepAt = MIN_SWEEP_SIZE;
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
+  get(name: string): Measurement | undefined {
+    return this.#byName.get(name);
+  }
+
+  getOrAdd(name: string, create: () => Measurement): Measurement {
+    const found = this.#byName.get(name) ?? create();
+    this.#byName.set(name, found);
+    if (this.size > this.#sweepAt) this.#sweep();
+    return found;
+  }
+
+  #sweep(): void {
+    for (const [name, { isOld }] of this.#byName) if (isOld) this.#byName.delete(name);
+    this.#sweepAt = Math.max(MIN_SWEEP_SIZE, 2 * this.size);
+  }
+}
+
 /** What the sessions and artifacts of users and of the app take. */
 export class StorageMeter {
   readonly #options: StorageMeterOptions;
-  readonly #stored = new Map<string, Measurement>();
-  readonly #artifacts = new Map<string, Measurement>();
+  readonly #stored = new Measurements();
+  readonly #artifacts = new Measurements();
 
   constructor(options: StorageMeterOptions) {
     this.#options = options;
+  }
+
+  /** Number of measurements in memory. */
+  get size(): number {
+    return this.#stored.size + this.#artifacts.size;
   }
 
   /** The bytes of a user or, without one, of the app. A number that is below `limit` may be old: up to a minute. */
@@ -72,8 +110,7 @@ export class StorageMeter {
     const { app: appName, store, artifacts, now, isOpen } = this.#options;
     const owner = { appName, ...omitUndefined({ userId: user }) };
     const name = toName(user);
-    const stored = getOrAdd(
-      this.#stored,
+    const stored = this.#stored.getOrAdd(
       name,
       () =>
         new Measurement(
@@ -81,8 +118,7 @@ export class StorageMeter {
           now,
         ),
     );
-    const saved = getOrAdd(
-      this.#artifacts,
+    const saved = this.#artifacts.getOrAdd(
       name,
       () => new Measurement(async () => artifacts?.countBytes?.(owner) ?? 0, now),
     );
@@ -93,10 +129,4 @@ export class StorageMeter {
 
 function toName(user: string | undefined): string {
   return user === undefined ? 'app' : `user ${user}`;
-}
-
-function getOrAdd<T>(map: Map<string, T>, name: string, create: () => T): T {
-  const found = map.get(name) ?? create();
-  map.set(name, found);
-  return found;
 }
