@@ -396,8 +396,17 @@ test('--explain shows what a property states, where, and why it holds or fails',
   assert.match(held.stdout.text, /^ {2}states: these places together never hold more/m);
   assert.match(held.stdout.text, /^ {2}places: a\.held, b\.held$/m);
   assert.match(held.stdout.text, /^ {2}It holds: /m);
-  const failed = await folder.run(['prove', 'agent.ts', '--explain', 'deadlockFree']);
+  const failed = await folder.run([
+    'prove',
+    'agent.ts',
+    '--property',
+    'deadlockFree',
+    '--explain',
+    'deadlockFree',
+  ]);
   assert.equal(failed.code, 1);
+  // A property that is named twice is proved and shown once.
+  assert.match(failed.stdout.text, /^1 refuted in /m);
   assert.match(failed.stdout.text, /^ {2}It fails: the executor follows the \d+ steps above/m);
 });
 

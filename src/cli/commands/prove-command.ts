@@ -275,9 +275,9 @@ function selectProperties(
     explain,
   }: { readonly property: readonly string[]; readonly explain: string | undefined },
 ): readonly Property[] {
-  const selected = [...property, ...(explain === undefined ? [] : [explain])];
-  if (selected.length === 0) return Object.values(properties);
-  return selected.map((text) => parseProperty(text, properties));
+  const selected = new Set([...property, ...(explain === undefined ? [] : [explain])]);
+  if (selected.size === 0) return Object.values(properties);
+  return [...selected].map((text) => parseProperty(text, properties));
 }
 
 const numericOptions = [
