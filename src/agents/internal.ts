@@ -48,7 +48,7 @@ export { eventIn, pendingContent, type AppendedEvent } from './vocabulary/append
 export { interruptIn, rewindIn } from './vocabulary/control.ts';
 export { conversation } from './vocabulary/conversation.ts';
 export { listAnsweringAgents } from './agent/answering-agents.ts';
-export { readMetadata } from './vocabulary/read-metadata.ts';
+export { createMetadataReader } from './vocabulary/read-metadata.ts';
 export { promptUndecided, readPromptFormat, withPromptChoice } from './vocabulary/prompt-format.ts';
 export { isTempMetadataKey } from './vocabulary/temp-metadata.ts';
 export { archiveIn, completeIn, pauseIn, resumeIn } from './vocabulary/session.ts';

@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { readMetadata, turnCurrent } from '../../src/agents/internal.ts';
+import { createMetadataReader, turnCurrent } from '../../src/agents/internal.ts';
 import { Runner } from '../../src/adk/index.ts';
 import { StoreSessionService } from '../../src/adk/sessions/store-session-service.ts';
 import { mapIn, SimulatedClock, valuesIn } from '../../src/net/index.ts';
@@ -37,7 +37,11 @@ it('every running turn of 0.1.0 has the run config of its message', async () => 
       for (const { invocationId } of valuesIn(marking, turnCurrent)) {
         running++;
         assert.ok('temp:run_config' in mapIn(marking, 'state'), key.sessionId);
-        assert.deepEqual(readMetadata(marking, invocationId).runConfig, RUN_CONFIG, key.sessionId);
+        assert.deepEqual(
+          createMetadataReader()(marking, invocationId).runConfig,
+          RUN_CONFIG,
+          key.sessionId,
+        );
       }
     }
     assert.ok(running >= 3, `${running} turns run`);

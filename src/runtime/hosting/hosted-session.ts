@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { readMetadata, readPromptFormat, state, userIn } from '../../agents/internal.ts';
+import { createMetadataReader, readPromptFormat, state, userIn } from '../../agents/internal.ts';
 import type { Agent, AgentHost, AgentStatus, ChildAgentOutcome } from '../../agents/index.ts';
 import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
 import type { LogEvent, Seq, SessionKey, SessionStatus } from '../../core/index.ts';
@@ -82,6 +82,7 @@ export class HostedSession {
   #versions: Readonly<Record<string, number>>;
   #events: readonly LogEvent[] = [];
   readonly #usage = new StepUsageCounter();
+  readonly #readMetadata = createMetadataReader();
   #movedInputs: LoadedSession['movedInputs'] = noMoves;
   #pending: readonly StoredPendingCall[];
   #pulling = 0;
@@ -320,10 +321,10 @@ export class HostedSession {
       ...omitUndefined({ resolveModel, interceptCall: interceptor.interceptCall }),
       onCall: this.#usage.onCall,
       services: scopeServices(row.key, runtime.services),
-      readMetadata: (invocationId) => readMetadata(currentMarking(), invocationId),
+      readMetadata: (invocationId) => this.#readMetadata(currentMarking(), invocationId),
       readPromptFormat: () => readPromptFormat(currentMarking()),
       runChildAgent: async (request) => {
-        const metadata = readMetadata(currentMarking(), request.invocationId);
+        const metadata = this.#readMetadata(currentMarking(), request.invocationId);
         return runtime.runChild(row.key, { ...request, metadata });
       },
       attachment: this.#attachment,
@@ -417,7 +418,7 @@ export class HostedSession {
   #readMessageMetadata(): Pick<ObservedSession, 'traceContext' | 'metadata'> {
     const { invocationId } = this;
     const { traceContext, custom } =
-      invocationId === undefined ? {} : readMetadata(this.marking, invocationId);
+      invocationId === undefined ? {} : this.#readMetadata(this.marking, invocationId);
     return { traceContext, metadata: custom ?? {} };
   }
 
