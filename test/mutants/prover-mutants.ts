@@ -646,7 +646,7 @@ export const proverMutants: readonly Mutant[] = [
       {
         file: 'src/verify/search/property-names.ts',
         find: `if (color === undefined) return true;`,
-        replace: `if (color === undefined || places.size > 0) return true;`,
+        replace: `if (color === undefined || color >= 0) return true;`,
       },
     ],
     tests: [toolNames],

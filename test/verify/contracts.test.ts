@@ -66,6 +66,14 @@ test('nothing follows from views that count similar places together that an inde
   assert.ok(tally.proved > 4 * tally.nets && tally.refuted > 2 * tally.nets, JSON.stringify(tally));
 });
 
+test('a sum of tokens counts what a firing takes, and stays unknown until the counts tell it', () => {
+  for (const seed of [174, 771]) {
+    const { unsound, nets } = compareGroupedNets(1, 1_000, { firstSeed: seed, lastSeed: seed });
+    assert.deepEqual(unsound, []);
+    assert.equal(nets, 1);
+  }
+});
+
 const onlyCore: ComponentTree = { shared: [], ports: [], children: [] };
 
 async function verdicts(...[compiled, options]: Parameters<typeof prove>): Promise<string[]> {
