@@ -247,6 +247,7 @@ export class LocalRuntime implements Runtime {
     });
     this.#submissions = new Submissions({
       store,
+      accept: this.#activeSessions.accept.bind(this.#activeSessions),
       onWrite: () => this.#beginWrite(),
       schedule: this.#dispatcher.schedule.bind(this.#dispatcher),
     });
@@ -439,10 +440,11 @@ export class LocalRuntime implements Runtime {
   }
 
   async #submit(submission: Submission): Promise<SubmitResult> {
-    const result = await this.#submissions.run(async () =>
-      this.#ignoringOwnChanges(async () => this.store.submit(submission)),
-    );
     const { sessions = [], inputs = [] } = submission;
+    const result = await this.#submissions.run(async () => {
+      await this.#submissions.whenAccepted(inputs.map(({ key }) => key));
+      return this.#ignoringOwnChanges(async () => this.store.submit(submission));
+    });
     for (const { key } of [...sessions, ...inputs]) this.#dispatcher.schedule(key);
     return result;
   }

@@ -103,6 +103,12 @@ export interface SettledStep {
   readonly events: readonly LogEvent[];
   /** The step consumes the inbox rows up to and including this one. */
   readonly inboxUpTo: InputSeq;
+  /**
+   * The dedupe keys of inputs that the step consumes and that no inbox has, in order. They are accepted with the step,
+   * and get the next numbers of inputs. Refused (`inputs`) when one of the keys was used before, or when the inbox has
+   * an input that this step does not consume. Default: none.
+   */
+  readonly accepts?: readonly string[];
   readonly summary: SessionSummary;
   /** Writes to shared state (`user:`, `app:`), and the versions they are based on, which must be current. */
   readonly shared?: {
@@ -240,9 +246,12 @@ export interface JournalTrim {
 
 /** The result of committing a step: it is durable, or nothing of it was written. */
 export type CommitResult =
-  | { readonly ok: true }
+  /** `inputs`: the numbers of the inputs that the step accepts. Undefined when it accepts none. */
+  | { readonly ok: true; readonly inputs?: readonly InputSeq[] }
   /** The session has another owner, epoch, head or uid: the step's owner has lost it, or it was deleted. */
   | { readonly ok: false; readonly refused: 'stale' }
+  /** The step must not accept its inputs: write them to the inbox, and commit again without them. */
+  | { readonly ok: false; readonly refused: 'inputs' }
   /** These shared keys changed after they were read. */
   | { readonly ok: false; readonly refused: 'conflict'; readonly keys: readonly string[] }
   /**

@@ -11,6 +11,8 @@ export interface Injection {
   readonly key?: string;
   /** The number of the input in the host's inbox, if it came from there. */
   readonly inputSeq?: number;
+  /** True for an input that is in no inbox: its step accepts it, or the commit refuses it. */
+  readonly isDirect?: boolean;
 }
 
 /** A settled step to commit to the journal. */
@@ -23,9 +25,10 @@ export interface Step extends Settled {
 
 /**
  * The outcome of a commit. `refused`: another owner has the journal. `conflict`: state that the step is based on
- * changed. Nothing is written in either case.
+ * changed. `inputs-refused`: the journal does not accept the direct inputs of the step. Nothing is written in these
+ * cases.
  */
-export type StepOutcome = 'committed' | 'refused' | 'conflict';
+export type StepOutcome = 'committed' | 'refused' | 'conflict' | 'inputs-refused';
 
 /** A partial result that a running attempt emitted. */
 export interface EffectProgress {
@@ -50,7 +53,7 @@ export interface DriverOptions {
   readonly onRefused: () => void;
   /** Called when settling or committing threw: a damaged journal or a defect. This driver has stopped. */
   readonly onFailed: (error: unknown) => void;
-  /** Called after a conflict. Returns a new executor over the stored journal, with the shared state loaded again. */
+  /** Called after a conflict, or when direct inputs were refused. Returns a new executor over the stored journal, with the shared state loaded again. */
   readonly reload: (onAbort: (firing: RecordSeq) => void) => Promise<Executor>;
   /**
    * Runs a callback after the current work, so that results that arrive together share a step. Default:

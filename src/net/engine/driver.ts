@@ -186,7 +186,7 @@ export class Driver {
       return false;
     }
     if (outcome !== 'committed') {
-      await this.#retryInputs();
+      await this.#retryInputs(outcome);
       return !this.#life.isStopped;
     }
     this.#inputsInFlight = [];
@@ -253,13 +253,18 @@ export class Driver {
     if (isBarrier) this.#executor.settleUntimed(now);
   }
 
-  /** Queues the inputs of a step again after a conflict. `loaded` records are dropped: `reload` loads shared state again. */
-  async #retryInputs(): Promise<void> {
+  /**
+   * Queues the inputs of a step again after a conflict. `loaded` records are dropped: `reload` loads shared state again.
+   * So are direct inputs that were refused.
+   */
+  async #retryInputs(outcome: 'conflict' | 'inputs-refused'): Promise<void> {
     this.#executor = await this.#options.reload((firing) => this.#abort(firing));
     if (this.#life.isClosing) this.#executor.drain();
-    const again = this.#inputsInFlight.filter(
-      (input) => input.kind !== 'system' || input.record.kind !== 'loaded',
-    );
+    const again = this.#inputsInFlight.filter((input) => {
+      if (input.kind === 'system') return input.record.kind !== 'loaded';
+      const isDirect = input.kind === 'injection' && input.injection.isDirect === true;
+      return !isDirect || outcome === 'conflict';
+    });
     this.#inputs = [...again, ...this.#inputs];
   }
 

@@ -3,7 +3,12 @@ import { formatSessionKey } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import { emptyMarking, Executor, NetChangedError } from '../../net/index.ts';
 import { SessionNotFoundError, StoreUnavailableError } from '../../store/internal.ts';
-import type { SessionReplacement, SessionRow } from '../../store/index.ts';
+import type {
+  InjectReceipt,
+  SessionInput,
+  SessionReplacement,
+  SessionRow,
+} from '../../store/index.ts';
 import { HostedSession } from './hosted-session.ts';
 import type { HostedSessionOptions, HostedSessionServices } from './hosted-session.ts';
 import { isNetChanged, loadSession, mayNotFit } from './load-session.ts';
@@ -156,6 +161,23 @@ export class ActiveSessions {
       else await this.#dispatch(key, row);
     }
     if (this.#hosts.get(name)?.host.isQuiescent === false) this.#options.onBusy();
+  }
+
+  /**
+   * Gives an input that is in no inbox to its session, if that is hosted here and at rest. Resolves with its receipt when
+   * it is durable, and with undefined when the inbox must take it. Undefined at once: the inbox must take it. With a
+   * dispatcher, the inbox takes all inputs, because what asks for a drive reads it.
+   * @throws the error of a commit that may have written it
+   */
+  accept({ key, ...input }: SessionInput): Promise<InjectReceipt | undefined> | undefined {
+    if (this.#takeovers !== undefined || !this.#options.isOpen()) return undefined;
+    const name = formatSessionKey(key);
+    const host = this.#hosts.get(name)?.host;
+    const accepted = host?.accept(input);
+    if (host === undefined || accepted === undefined) return undefined;
+    this.#addHost(name, host);
+    this.#options.onBusy();
+    return accepted;
   }
 
   /**

@@ -52,18 +52,24 @@ test('inputs enter the net in the order of acceptance, also with concurrent pull
   await using runtime = await openRuntime({ agents: [echo], store, observers: [record.observe] });
   const session = await runtime.session('x');
   for await (const _ of session.send('zero'));
+  const { lastSeq } = await session.status();
   store.beforeShared = async () => {
     readStarted.resolve();
     await readAllowed.promise;
   };
-  const turn = session.send('one');
+  // A message in the inbox, as another process writes it.
+  const batch = runtime.batch();
+  const sender = await batch.session('x');
+  const { done } = await batch.add(() => sender.send('one').accepted);
+  await batch.submit();
+  await done;
   await readStarted.promise;
   await session.inject(rung, null, { dedupeKey: 'a' });
   const opened = [runtime.session('x'), runtime.session('x')];
   for (let n = 0; n < 20; n++) await new Promise(setImmediate);
   readAllowed.resolve();
   await Promise.all(opened);
-  for await (const _ of turn);
+  for await (const event of session.events(lastSeq)) if (event.type === 'turn.ended') break;
   const places = record.committed.flatMap(({ records }) =>
     records.flatMap((one) => (one.kind === 'injected' ? one.give.map(([name]) => name) : [])),
   );
@@ -80,8 +86,10 @@ test('an input that failed to load is processed before later ones', async () => 
   });
   const session = await runtime.session('x');
   for await (const _ of session.send('zero'));
+  let failures = 0;
   store.beforeShared = async () => {
-    store.beforeShared = undefined;
+    // First the message is given to the session directly, then through its inbox.
+    if (++failures === 2) store.beforeShared = undefined;
     throw new StoreUnavailableError('busy', 'a store in a test');
   };
   const turn = session.send('one');

@@ -1,11 +1,18 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { isClosedStatus, omitUndefined } from '../../core/internal.ts';
 import { createMetadataReader, readPromptFormat, state, userIn } from '../../agents/internal.ts';
 import type { Agent, AgentHost, AgentStatus, ChildAgentOutcome } from '../../agents/index.ts';
 import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
 import type { LogEvent, Seq, SessionKey, SessionStatus } from '../../core/index.ts';
 import { clockAhead, Driver, Executor, mapIn } from '../../net/index.ts';
 import type { Clock, Marking, RecordSeq, Step, StepOutcome } from '../../net/index.ts';
-import type { StoredPendingCall, SessionRow, SettledStep, Store } from '../../store/index.ts';
+import type {
+  InjectReceipt,
+  SessionInput,
+  SessionRow,
+  SettledStep,
+  Store,
+  StoredPendingCall,
+} from '../../store/index.ts';
 import type { Committer } from '../scheduling/committer.ts';
 import { repeatWhileUnavailable } from '../scheduling/repeat-while-unavailable.ts';
 import type { ToolServices } from '../../tools/index.ts';
@@ -16,6 +23,7 @@ import type { SessionBroadcast } from '../log/session-broadcast.ts';
 import type { ChildCall } from '../called-agents/run-in-child-session.ts';
 import type { ComposedInterceptor, ObservedSession } from '../interceptors/interceptor.ts';
 import type { ModelCallCounts } from '../called-agents/model-call-counts.ts';
+import { DirectInputs } from './direct-inputs.ts';
 import { findInputPlace, loadSession, noMoves } from './load-session.ts';
 import type { SessionAttachment, SessionAttachments } from './session-attachment.ts';
 import type { LoadedSession } from './load-session.ts';
@@ -31,6 +39,12 @@ import {
 
 /** Steps per snapshot. A smaller number costs bytes in the store; a larger one costs time when a session is loaded. */
 const STEPS_PER_SNAPSHOT = 64;
+
+const OUTCOME_BY_REFUSAL = {
+  stale: 'refused',
+  conflict: 'conflict',
+  inputs: 'inputs-refused',
+} as const;
 
 export interface HostedSessionServices {
   readonly store: Store;
@@ -85,9 +99,10 @@ export class HostedSession {
   readonly #readMetadata = createMetadataReader();
   #movedInputs: LoadedSession['movedInputs'] = noMoves;
   #pending: readonly StoredPendingCall[];
+  readonly #direct = new DirectInputs();
   #pulling = 0;
   #isClosing = false;
-  #pulled: Promise<void> = Promise.resolve();
+  #pulled: Promise<unknown> = Promise.resolve();
   #failures: number;
   #status:
     | { readonly marking: Marking; readonly seq: number; readonly value: AgentStatus }
@@ -167,14 +182,8 @@ export class HostedSession {
       commit: async (step) => this.#commit(step),
       onCommitted: (step) => this.#onCommitted(step),
       onProgress: (progress) => runtime.broadcast.publish(this.#name, toPartialEvents(progress)),
-      onRefused: () => {
-        this.#attachment?.detach();
-        options.onStopped();
-      },
-      onFailed: (error) => {
-        this.#attachment?.detach();
-        options.onStopped(error);
-      },
+      onRefused: () => this.#onStopped(),
+      onFailed: (error) => this.#onStopped(error),
     });
     // `nextDueAt` in the store is in the time of the former owner's clock. Keep the remaining wait the same.
     const isSameNet = row.netHash === agent.compiled.hash;
@@ -256,11 +265,48 @@ export class HostedSession {
 
   /** Injects the new inputs of the inbox, once each and in order. Concurrent calls run one after the other. */
   async pull(): Promise<void> {
+    await this.#inOrder(async () => this.#takeInbox());
+  }
+
+  /**
+   * Takes an input that is in no inbox: the step that it causes accepts it. Resolves with its receipt when that step is
+   * durable, and with undefined when the inbox must take it. Undefined at once if the session is not at rest: a step or an
+   * effect of it may then depend on inputs that come first.
+   * @throws the error of a commit that may have written it
+   */
+  accept(one: Omit<SessionInput, 'key'>): Promise<InjectReceipt | undefined> | undefined {
+    const isReady = this.#direct.isOpen && this.isQuiescent && !isClosedStatus(this.status);
+    return isReady ? this.#accept(one) : undefined;
+  }
+
+  async #accept({
+    input,
+    dedupeKey,
+  }: Omit<SessionInput, 'key'>): Promise<InjectReceipt | undefined> {
+    const { decided } = await this.#inOrder(async () => {
+      const place = findInputPlace(this.agent, input.place);
+      try {
+        if (place === userIn.name) await this.#loadShared();
+      } catch {
+        // The inbox reports that the store is unavailable, or takes the input.
+        return { decided: undefined };
+      }
+      if (!this.#direct.isOpen) return { decided: undefined };
+      const injection = { place, value: input.value, key: dedupeKey, isDirect: true };
+      const whenDecided = this.#direct.whenDecided(injection);
+      this.#driver.inject(injection);
+      return { decided: whenDecided };
+    });
+    return decided;
+  }
+
+  /** Runs what injects inputs, one after the other. The session is not quiescent meanwhile. */
+  async #inOrder<T>(inject: () => Promise<T>): Promise<T> {
     this.#pulling++;
-    const pulled = this.#pulled.then(async () => this.#takeInbox());
+    const pulled = this.#pulled.then(inject);
     this.#pulled = pulled.catch(() => {});
     try {
-      await pulled;
+      return await pulled;
     } finally {
       this.#pulling--;
     }
@@ -269,12 +315,15 @@ export class HostedSession {
   /** Aborts running effects and commits their steps: see `Driver.close`. */
   async close(graceMs?: number): Promise<void> {
     this.#isClosing = true;
+    this.#direct.close();
     await this.#driver.close(graceMs);
+    this.#direct.stop();
     this.#attachment?.detach();
   }
 
   /** Starts no more effects, and waits until the running ones end, but at most so long. `close` must follow. */
   async drain(timeoutMs: number): Promise<void> {
+    this.#direct.close();
     await this.#driver.drain(timeoutMs);
   }
 
@@ -287,7 +336,14 @@ export class HostedSession {
   stop(): void {
     this.#isClosing = true;
     this.#driver.stop();
+    this.#direct.stop();
     this.#attachment?.detach();
+  }
+
+  #onStopped(error?: unknown): void {
+    this.#direct.stop();
+    this.#attachment?.detach();
+    this.#options.onStopped(error);
   }
 
   async #takeInbox(): Promise<void> {
@@ -351,10 +407,11 @@ export class HostedSession {
     const status = this.#readStatus();
     const events = toLogEvents(step, agent, marking, { ...status, lastSeq: this.#lastSeq });
     const shared = toSharedWrites(step.records, this.#versions);
-    const consumed = step.injected.reduce(
+    const inboxUpTo = step.injected.reduce(
       (last, { inputSeq }) => Math.max(last, inputSeq ?? 0),
       this.#consumed,
     );
+    const direct = step.injected.filter(({ isDirect }) => isDirect === true);
     const usage = this.#usage.count(events);
     const settled: SettledStep = {
       key: row.key,
@@ -365,7 +422,7 @@ export class HostedSession {
       at: marking.at,
       records: step.records,
       events,
-      inboxUpTo: consumed,
+      inboxUpTo,
       summary: toSessionSummary(
         status,
         marking,
@@ -373,16 +430,18 @@ export class HostedSession {
         this.#pending,
       ),
       ...omitUndefined({
+        accepts: direct.length === 0 ? undefined : direct.flatMap(({ key }) => key ?? []),
         shared,
         usage: usage.length === 0 ? undefined : usage,
         snapshot: number % STEPS_PER_SNAPSHOT === 0 ? toStoredSnapshot(marking) : undefined,
       }),
     };
-    const result = await committer.commit(settled);
-    if (!result.ok) return result.refused === 'conflict' ? 'conflict' : 'refused';
+    const result = await this.#direct.decide(direct, committer.commit(settled));
+    if (!result.ok) return OUTCOME_BY_REFUSAL[result.refused];
     this.#head = number;
     this.#lastSeq += events.length;
-    this.#consumed = consumed;
+    this.#consumed = result.inputs?.at(-1) ?? inboxUpTo;
+    this.#lastInput = Math.max(this.#lastInput, this.#consumed);
     this.#versions = marking.shared;
     this.#events = events;
     this.#usage.onCommitted(events);

@@ -10,8 +10,11 @@ export interface LogCursorOptions {
   readonly broadcast: SessionBroadcast;
   readonly session: string;
   readonly key: SessionKey;
-  /** Reads events after this one. A function is called when reading begins. */
-  readonly from: Seq | (() => Promise<Seq>);
+  /**
+   * Reads events after this one. A function is called when reading begins; undefined ends it. The events that are
+   * published until it resolves are not lost.
+   */
+  readonly from: Seq | (() => Promise<Seq | undefined>);
   /** False: ends at the end of the log. True: waits for more events. */
   readonly follow: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -47,10 +50,9 @@ export async function* openLogCursor(
   options: LogCursorOptions,
 ): AsyncGenerator<LogEvent | PartialEvent, void, undefined> {
   const { store, key, signal, filter = includeAll } = options;
-  const from = typeof options.from === 'number' ? options.from : await options.from();
-  let next = from + 1;
+  let next = 0;
   let buffer: BroadcastEvent[] = [];
-  let mustReadStore = true;
+  let mustReadStore = false;
   let notify: () => void = () => {};
   const unsubscribe = options.broadcast.subscribe(options.session, (live) => {
     if (buffer.length + live.length > MAX_BUFFERED) {
@@ -62,7 +64,12 @@ export async function* openLogCursor(
   const onAbort = (): void => notify();
   signal?.addEventListener('abort', onAbort);
   try {
-    mustReadStore = options.isAtEnd?.(from) !== true;
+    const from = typeof options.from === 'number' ? options.from : await options.from();
+    if (from === undefined) return;
+    next = from + 1;
+    // What was published while `from` resolved may begin with the next event.
+    const isBuffered = buffer.some((live) => isEvent(live, next));
+    mustReadStore ||= !isBuffered && options.isAtEnd?.(from) !== true;
     while (!isAborted(signal)) {
       if (mustReadStore) {
         // Events committed before the runtime closed are in the buffer already, and the store may be closed.
@@ -101,6 +108,10 @@ export async function* openLogCursor(
     signal?.removeEventListener('abort', onAbort);
     unsubscribe();
   }
+}
+
+function isEvent(live: BroadcastEvent, seq: Seq): boolean {
+  return live !== 'changed' && 'seq' in live && live.seq === seq;
 }
 
 // A function, because TypeScript would narrow `signal.aborted` across a yield, which may change it.

@@ -55,7 +55,7 @@ export interface HandleServices {
    */
   readonly readLog: (
     key: SessionKey,
-    from: Seq | (() => Promise<Seq>),
+    from: Seq | (() => Promise<Seq | undefined>),
     options: EventsOptions,
     filter?: LogFilter,
   ) => AsyncIterable<LogEvent | PartialEvent>;

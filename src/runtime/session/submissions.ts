@@ -1,3 +1,4 @@
+import { formatSessionKey, parseIdentity } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import { StoreClosedError } from '../../store/internal.ts';
@@ -6,6 +7,11 @@ import { RuntimeClosedError } from './runtime-errors.ts';
 
 export interface SubmissionsOptions {
   readonly store: Store;
+  /**
+   * Gives an input to its session without the inbox. Undefined, or a promise of it: the inbox must take the input.
+   * @throws the error of a commit that may have written it
+   */
+  readonly accept: (one: SessionInput) => Promise<InjectReceipt | undefined> | undefined;
   /** Called before an input is written. The function that it returns is called after the write. */
   readonly onWrite: () => () => void;
   /** Schedules the session that got an input. */
@@ -15,28 +21,52 @@ export interface SubmissionsOptions {
 /** The inputs that a runtime is writing to its store. A closing runtime waits for them. */
 export class Submissions {
   readonly #store: Store;
+  readonly #accept: SubmissionsOptions['accept'];
   readonly #onWrite: () => () => void;
   readonly #schedule: (key: SessionKey) => void;
   readonly #running = new Set<Promise<unknown>>();
+  /** Resolves when a session has the input that it is being given without its inbox, by session. */
+  readonly #accepting = new Map<string, Promise<void>>();
   #isClosing = false;
   #isClosed = false;
 
-  constructor({ store, onWrite, schedule }: SubmissionsOptions) {
+  constructor({ store, accept, onWrite, schedule }: SubmissionsOptions) {
     this.#store = store;
+    this.#accept = accept;
     this.#onWrite = onWrite;
     this.#schedule = schedule;
   }
 
   /**
-   * Prepares an input and writes it to its session's inbox.
+   * Prepares an input, and gives it to its session or writes it to its inbox.
    * @throws RuntimeClosedError after `close` was called
    */
   async submit(prepare: () => Promise<SessionInput>): Promise<InjectReceipt> {
     return this.run(async () => this.write(await prepare()));
   }
 
-  /** Writes an input to its session's inbox. @throws RuntimeClosedError after `close` gave it up */
-  async write({ key, input, dedupeKey }: SessionInput): Promise<InjectReceipt> {
+  /**
+   * Gives an input to its session, if that is hosted here and at rest: the input is then durable with the step that it
+   * causes. Otherwise writes it to the session's inbox. Inputs of one session keep their order.
+   * @throws RuntimeClosedError after `close` gave it up
+   */
+  async write(one: SessionInput): Promise<InjectReceipt> {
+    parseIdentity(one.dedupeKey, 'dedupeKey');
+    const name = formatSessionKey(one.key);
+    // Nothing is awaited between the last look and what follows.
+    for (let other; (other = this.#accepting.get(name)) !== undefined;) await other;
+    if (this.#isClosed) throw new RuntimeClosedError();
+    const accepted = this.#accept(one);
+    if (accepted === undefined) return this.#inject(one);
+    const done = accepted
+      .then(async (receipt) => receipt ?? this.#inject(one))
+      .finally(() => this.#accepting.delete(name));
+    // The sender gets its error.
+    this.#accepting.set(name, done.then(ignore, ignore));
+    return done;
+  }
+
+  async #inject({ key, input, dedupeKey }: SessionInput): Promise<InjectReceipt> {
     if (this.#isClosed) throw new RuntimeClosedError();
     const onDone = this.#onWrite();
     try {
@@ -46,6 +76,11 @@ export class Submissions {
     } finally {
       onDone();
     }
+  }
+
+  /** Resolves when these sessions are given no input without their inbox, so that a later one keeps its order. */
+  async whenAccepted(keys: readonly SessionKey[]): Promise<void> {
+    await Promise.all(keys.map(async (key) => this.#accepting.get(formatSessionKey(key))));
   }
 
   /**
@@ -78,3 +113,5 @@ export class Submissions {
     this.#isClosed = true;
   }
 }
+
+function ignore(): void {}

@@ -11,13 +11,14 @@ export interface TurnStopEvent {
 
 /** Reads how a turn stopped, and its last message and error, from the events of the turn. */
 export class TurnReader {
-  readonly #invocationId: string;
+  readonly #turn: { readonly invocationId: string };
   #text = '';
   #error: LoggedError | undefined;
   #stop: TurnStopEvent | undefined;
 
-  constructor(invocationId: string) {
-    this.#invocationId = invocationId;
+  /** @param turn its `invocationId` is read with the first event */
+  constructor(turn: { readonly invocationId: string }) {
+    this.#turn = turn;
   }
 
   /** The text of the last message that is not empty. */
@@ -36,7 +37,7 @@ export class TurnReader {
 
   add(event: LogEvent | PartialEvent): void {
     if (!('seq' in event) || !('invocationId' in event)) return;
-    const isOwn = event.invocationId === this.#invocationId;
+    const isOwn = event.invocationId === this.#turn.invocationId;
     if (event.type === 'turn.waiting') {
       this.#stop = { seq: event.seq, stopReason: event.stopReason, isQueued: !isOwn };
       return;

@@ -54,9 +54,9 @@ export interface TurnOptions {
   /** Defined once the input is accepted, or earlier. */
   readonly invocationId: string;
   readonly sent: Promise<SentInput>;
-  /** Reads the filtered log after `from`, and follows it. */
+  /** Reads the filtered log after `from`, and follows it. Undefined: reads nothing. */
   readonly readLog: (
-    from: () => Promise<Seq>,
+    from: () => Promise<Seq | undefined>,
     filter: LogFilter,
   ) => AsyncIterable<LogEvent | PartialEvent>;
   /** True for the first event of this input. Iteration begins with it. */
@@ -128,19 +128,20 @@ function warnRefused(session: string, { message }: RuntimeClosedError): void {
 }
 
 async function* turnEvents(options: TurnOptions): AsyncGenerator<LogEvent | PartialEvent> {
-  const sent = await options.sent;
-  let { from, wasWaiting } = sent;
+  let start: Promise<Pick<SentInput, 'from' | 'wasWaiting'>> = options.sent;
   for (;;) {
-    const wait = wasWaiting ? await options.findBlockingWait?.(from) : undefined;
-    if (wait !== undefined) {
-      yield wait;
-      return;
-    }
-    const refusedAt = yield* readTurnLog(options, from, false);
+    let wait: LogEvent | undefined;
+    // Reading begins before the input is accepted: its turn may then run already.
+    const findStart = async (): Promise<Seq | undefined> => {
+      const { from, wasWaiting } = await start;
+      wait = wasWaiting ? await options.findBlockingWait?.(from) : undefined;
+      return wait === undefined ? from : undefined;
+    };
+    const refusedAt = yield* readTurnLog(options, findStart, false);
+    if (wait !== undefined) yield wait;
     if (refusedAt === undefined) return;
     // An answer to the earlier turn was refused, so that turn may still wait.
-    from = refusedAt;
-    wasWaiting = true;
+    start = Promise.resolve({ from: refusedAt, wasWaiting: true });
   }
 }
 
@@ -151,11 +152,11 @@ async function* turnEvents(options: TurnOptions): AsyncGenerator<LogEvent | Part
  */
 async function* readTurnLog(
   options: TurnOptions,
-  from: Seq,
+  from: () => Promise<Seq | undefined>,
   hasBegun: boolean,
 ): AsyncGenerator<LogEvent | PartialEvent, Seq | undefined> {
   const filter = createTurnFilter(options, hasBegun);
-  yield* options.readLog(async () => from, filter);
+  yield* options.readLog(from, filter);
   const closedAs = filter.closedAs();
   if (closedAs !== undefined)
     throw new IllegalTransitionError(options.session, closedAs, 'starting the turn of this input');
@@ -164,9 +165,8 @@ async function* readTurnLog(
 
 /** Reads a turn to its end, past the waits that were answered since. */
 async function readText(options: TurnOptions): Promise<string> {
-  await options.sent;
-  const { session, invocationId } = options;
-  const reader = new TurnReader(invocationId);
+  const { session } = options;
+  const reader = new TurnReader(options);
   for (let events: AsyncIterable<LogEvent | PartialEvent> = turnEvents(options); ;) {
     let last: LogEvent | undefined;
     for await (const event of events) {
@@ -185,15 +185,16 @@ async function readText(options: TurnOptions): Promise<string> {
         text,
         error,
         pending: await options.listPending(),
-        isQueued: wait.invocationId !== invocationId,
+        isQueued: wait.invocationId !== options.invocationId,
       });
-    events = readTurnLog(options, last.seq, stop?.isQueued !== true);
+    const { seq } = last;
+    events = readTurnLog(options, async () => seq, stop?.isQueued !== true);
   }
 }
 
 /** Creates the filter for the events of one turn, from the first event of its input. */
 function createTurnFilter(
-  { invocationId, begins }: TurnOptions,
+  options: TurnOptions,
   hasBegun: boolean,
 ): LogFilter & {
   /** The status that the session got before the turn began, if no turn can begin any more. */
@@ -208,17 +209,17 @@ function createTurnFilter(
     closedAs: () => closedAs,
     refusedAt: () => refusedAt,
     includes: (event) => {
-      if (event.type === 'partial') return event.invocationId === invocationId;
+      if (event.type === 'partial') return event.invocationId === options.invocationId;
       if (event.type === 'partial.reset') return begun;
-      begun ||= begins(event);
-      return begun || isOtherTurnWaiting(event, invocationId);
+      begun ||= options.begins(event);
+      return begun || isOtherTurnWaiting(event, options.invocationId);
     },
     endsAt: (event) => {
       if (event.type === 'session.completed') closedAs = 'completed';
       if (event.type === 'session.archived') closedAs = 'archived';
       if (closedAs !== undefined) return true;
       if (!begun && isRefusedAnswer(event)) refusedAt = event.seq;
-      return refusedAt !== undefined || endsTurn(event, invocationId, begun);
+      return refusedAt !== undefined || endsTurn(event, options.invocationId, begun);
     },
   };
 }

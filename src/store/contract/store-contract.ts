@@ -1,3 +1,4 @@
+import { acceptedInputCases } from './accepted-input-cases.ts';
 import { changeCases } from './change-cases.ts';
 import { commitCases } from './commit-cases.ts';
 import type { StoreContractCase } from './contract-case.ts';
@@ -27,6 +28,7 @@ export const storeContract: readonly StoreContractCase[] = [
   ...durabilityCases,
   ...commitCases,
   ...inboxCases,
+  ...acceptedInputCases,
   ...submissionCases,
   ...ownershipCases,
   ...sharedStateCases,

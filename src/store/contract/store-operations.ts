@@ -62,6 +62,7 @@ interface StepPlan {
   readonly records: readonly boolean[];
   readonly events: number;
   readonly consumes: number;
+  readonly accepts: readonly number[];
   readonly status: SessionStatus;
   readonly activity: SessionActivity;
   readonly inFlight: number;
@@ -92,6 +93,7 @@ const stepPlan: fc.Arbitrary<StepPlan> = fc.record({
   records: fc.array(fc.boolean(), { maxLength: 3 }),
   events: fc.nat(3),
   consumes: fc.nat(2),
+  accepts: fc.uniqueArray(fc.nat(DEDUPE_KEYS.length - 1), { maxLength: 2 }),
   status: fc.constantFrom('queued', 'idle', 'running', 'waiting', 'paused', 'archived'),
   activity: fc.constantFrom('idle', 'running', 'waiting'),
   inFlight: fc.nat(2),
@@ -216,6 +218,7 @@ async function commit(store: Store, plans: readonly StepPlan[], at: number): Pro
         turnStarted(from.events + index + 1 + wrong, at - index, plan.text ?? 'e'),
       ),
       inboxUpTo: unread[plan.consumes - 1]?.inputSeq ?? 0,
+      accepts: plan.accepts.map((key) => DEDUPE_KEYS[key] ?? assert.fail()),
       summary: summary({
         status: plan.status,
         activity: plan.activity,

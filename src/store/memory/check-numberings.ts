@@ -5,7 +5,7 @@ import type { MemorySession } from './memory-session.ts';
 
 type SessionEnd = Pick<
   MemorySession,
-  'uid' | 'owner' | 'epoch' | 'head' | 'lastRecord' | 'lastSeq'
+  'uid' | 'owner' | 'epoch' | 'head' | 'lastRecord' | 'lastSeq' | 'lastInput'
 >;
 
 /** Checks the numbers of all steps of a commit before any is applied. Stale steps are skipped. */
@@ -21,8 +21,10 @@ export function checkNumberings(
     const end = ends.get(session) ?? session;
     if (isStale(step, end)) continue;
     checkNumbering(step, end);
-    checkConsumed(step, session.lastInput);
+    checkConsumed(step, end.lastInput);
     const { uid, owner, epoch } = session;
-    ends.set(session, { uid, owner, epoch, head: step.step, ...advanceEnd(step, end) });
+    const lastInput = end.lastInput + (step.accepts?.length ?? 0);
+    const next = { ...advanceEnd(step, end), lastInput };
+    ends.set(session, { uid, owner, epoch, head: step.step, ...next });
   }
 }

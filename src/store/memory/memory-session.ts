@@ -1,5 +1,6 @@
 import type { Json, Seq, SessionKey } from '../../core/index.ts';
 import type { RecordSeq } from '../../net/index.ts';
+import { numberAcceptedInputs } from '../rules/step-rules.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import { toRunnablePosition } from '../rules/runnable-position.ts';
 import type {
@@ -139,8 +140,28 @@ export class MemorySession {
     };
   }
 
-  /** Appends a step that has been checked. */
-  append({ step, at, records, events, summary, inboxUpTo, snapshot }: SettledStep): void {
+  /** Numbers the inputs that a step accepts. Undefined when it must not accept them. */
+  acceptInputs(step: SettledStep): readonly InputSeq[] | undefined {
+    if (step.accepts === undefined || step.accepts.length === 0) return [];
+    const inboxUpTo = (this.inbox[0]?.inputSeq ?? this.lastInput + 1) - 1;
+    return numberAcceptedInputs(
+      step,
+      { newest: this.lastInput, inboxUpTo },
+      (key) => this.inputKeys.find(key) !== undefined,
+    );
+  }
+
+  /** Appends a step that has been checked, and the inputs that it accepts. */
+  append({
+    step,
+    at,
+    records,
+    events,
+    summary,
+    inboxUpTo,
+    accepts = [],
+    snapshot,
+  }: SettledStep): void {
     this.journal.append({ step, at, records, events });
     this.summary = summary;
     this.updatedAt = at;
@@ -148,6 +169,7 @@ export class MemorySession {
       const unread = this.inbox.filter(({ inputSeq }) => inputSeq > inboxUpTo);
       this.inbox = unread.length === 0 ? EMPTY : unread;
     }
+    for (const key of accepts) this.inputKeys.add(key);
     if (snapshot !== undefined) this.#snapshot = { step, marking: snapshot };
   }
 

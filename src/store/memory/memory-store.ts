@@ -554,6 +554,8 @@ export class MemoryStore implements Store {
     if (session === undefined || isStale(step, session)) {
       return { ok: false, refused: 'stale' };
     }
+    const accepted = session.acceptInputs(step);
+    if (accepted === undefined) return { ok: false, refused: 'inputs' };
     const keys = this.#shared.findChangedKeys(step);
     if (keys.length > 0) return { ok: false, refused: 'conflict', keys };
     this.#shared.write(step);
@@ -563,6 +565,6 @@ export class MemoryStore implements Store {
     this.#pendingCalls.update(session);
     this.#changes.add(session);
     if (step.usage !== undefined) this.#usage.add(step.key, session.agent, step.usage);
-    return { ok: true };
+    return accepted.length === 0 ? { ok: true } : { ok: true, inputs: accepted };
   }
 }

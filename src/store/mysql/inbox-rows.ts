@@ -1,4 +1,4 @@
-import type { InboxColumns, AppendedInput } from '../server/inbox-row.ts';
+import type { InboxColumns, AppendedInput, InputKey } from '../server/inbox-row.ts';
 import type { FullRow } from '../server/session-row.ts';
 import type { InputSeq } from '../store.ts';
 import type { TableNames } from './schema.ts';
@@ -36,6 +36,19 @@ export async function findInput(
     [session, dedupeKey],
   );
   return earlier?.input;
+}
+
+/** Finds those of the dedupe keys that their sessions have. */
+export async function findInputKeys(
+  queries: Reads,
+  t: TableNames,
+  keys: readonly InputKey[],
+): Promise<readonly InputKey[]> {
+  const where = keys.map(() => '(session = ? AND dedupe_key = ?)').join(' OR ');
+  return queries.rows<InputKey>(
+    `SELECT session AS id, dedupe_key AS dedupeKey FROM ${t('input_keys')} WHERE ${where}`,
+    keys.flatMap(({ id, dedupeKey }) => [id, dedupeKey]),
+  );
 }
 
 /** Reads the unread inputs of a session with a number above `after`. */

@@ -2,7 +2,7 @@ import type { ServerTables } from '../server/server-tables.ts';
 import { readChanges } from './change-rows.ts';
 import { deleteSessions } from './delete-sessions.ts';
 import { listDocuments, readDocument, writeDocuments } from './document-rows.ts';
-import { findInput, insertInput, readInbox } from './inbox-rows.ts';
+import { findInput, findInputKeys, insertInput, readInbox } from './inbox-rows.ts';
 import { itemStatements } from './item-rows.ts';
 import { readBlobs, readJournalPage, readSnapshot } from './journal-rows.ts';
 import { lockSlots } from './locked-slots.ts';
@@ -55,6 +55,7 @@ export function mysqlTables(t: TableNames, locks: OwnerLocks): ServerTables<Read
     findLastRecord: async (queries, id, step) => findLastRecord(queries, t, id, step),
     writeTrim: async (queries, id, trim) => writeTrim(queries, t, id, trim),
     findInput: async (queries, id, dedupeKey) => findInput(queries, t, id, dedupeKey),
+    findInputKeys: async (queries, keys) => findInputKeys(queries, t, keys),
     readInbox: async (queries, id, after) => readInbox(queries, t, id, after),
     insertInput: async (queries, id, input) => insertInput(queries, t, id, input),
     findRunnable: async (queries, query) => findRunnable(queries, t, locks, query),

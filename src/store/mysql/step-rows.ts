@@ -12,7 +12,17 @@ const MAX_PART_BYTES = 4 * 1024 * 1024;
 export function writeSteps(
   queries: Transaction,
   t: TableNames,
-  { steps, sessions, blobs, changedPending, pending, usage, consumed, snapshots }: StepWrites,
+  {
+    steps,
+    sessions,
+    blobs,
+    changedPending,
+    pending,
+    usage,
+    consumed,
+    inputKeys,
+    snapshots,
+  }: StepWrites,
 ): void {
   for (const { id, lastRecord, lastSeq, packed } of steps)
     queries.add(
@@ -62,6 +72,11 @@ export function writeSteps(
   addUsage(queries, t, usage);
   for (const { id, upTo } of consumed)
     queries.add(`DELETE FROM ${t('inbox')} WHERE session = ? AND input <= ?`, [id, upTo]);
+  if (inputKeys.length > 0)
+    queries.add(
+      `INSERT INTO ${t('input_keys')} (session, dedupe_key, input) VALUES ${tuples(inputKeys.length, 3)}`,
+      inputKeys.flatMap(({ id, dedupeKey, inputSeq }) => [id, dedupeKey, inputSeq]),
+    );
   for (const { id, step, marking } of snapshots)
     queries.add(`REPLACE INTO ${t('snapshots')} (session, step, marking) VALUES (?, ?, ?)`, [
       id,

@@ -1,6 +1,6 @@
 import type { InputSeq } from '../store.ts';
 import type { Queries, WriteQueries } from './queries.ts';
-import type { InboxColumns, AppendedInput } from '../server/inbox-row.ts';
+import type { InboxColumns, AppendedInput, InputKey } from '../server/inbox-row.ts';
 import type { FullRow } from '../server/session-row.ts';
 
 /** Appends an input to the inbox of a session whose row is locked, in the open transaction. */
@@ -30,6 +30,19 @@ export async function findInput(
     [session, dedupeKey],
   );
   return earlier?.input;
+}
+
+/** Finds those of the dedupe keys that their sessions have. */
+export async function findInputKeys(
+  queries: Queries,
+  schema: string,
+  keys: readonly InputKey[],
+): Promise<readonly InputKey[]> {
+  return queries.rows<InputKey>(
+    `SELECT k.session AS id, k.key AS "dedupeKey" FROM ${schema}.input_keys AS k
+     JOIN unnest($1::bigint[], $2::text[]) AS u (session, key) ON k.session = u.session AND k.key = u.key`,
+    [keys.map(({ id }) => id), keys.map(({ dedupeKey }) => dedupeKey)],
+  );
 }
 
 /** Reads the unread inputs of a session with a number above `after`. */

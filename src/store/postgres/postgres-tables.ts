@@ -3,7 +3,7 @@ import { readChanges } from './change-rows.ts';
 import type { Queries, WriteQueries } from './queries.ts';
 import { deleteSessions } from './delete-sessions.ts';
 import { listDocumentRows, readDocumentRow, writeDocumentRows } from './document-rows.ts';
-import { findInput, insertInput, readInbox } from './inbox-rows.ts';
+import { findInput, findInputKeys, insertInput, readInbox } from './inbox-rows.ts';
 import { itemStatements } from './item-rows.ts';
 import { readBlobs, readJournalPage, readSnapshot } from './journal-rows.ts';
 import { listPendingCallRows } from './pending-call-rows.ts';
@@ -45,6 +45,7 @@ export function postgresTables(s: string): ServerTables<Queries, WriteQueries> {
     findLastRecord: async (queries, id, step) => findLastRecord(queries, s, id, step),
     writeTrim: async (queries, id, trim) => writeTrim(queries, s, id, trim),
     findInput: async (queries, id, dedupeKey) => findInput(queries, s, id, dedupeKey),
+    findInputKeys: async (queries, keys) => findInputKeys(queries, s, keys),
     readInbox: async (queries, id, after) => readInbox(queries, s, id, after),
     insertInput: async (queries, id, input) => insertInput(queries, s, id, input),
     findRunnable: async (queries, query) => findRunnableRows(queries, s, query),

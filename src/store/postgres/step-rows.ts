@@ -7,7 +7,17 @@ import { addUsage } from './usage-rows.ts';
 export function writeSteps(
   queries: WriteQueries,
   schema: string,
-  { steps, sessions, blobs, changedPending, pending, usage, consumed, snapshots }: StepWrites,
+  {
+    steps,
+    sessions,
+    blobs,
+    changedPending,
+    pending,
+    usage,
+    consumed,
+    inputKeys,
+    snapshots,
+  }: StepWrites,
 ): void {
   const column = <T>(value: (one: AcceptedStep) => T): readonly T[] => steps.map(value);
   queries.add(
@@ -42,6 +52,17 @@ export function writeSteps(
       [consumed.map(({ id }) => id), consumed.map(({ upTo }) => upTo)],
     );
   }
+  if (inputKeys.length > 0) {
+    queries.add(
+      `INSERT INTO ${schema}.input_keys (session, key, input)
+       SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[])`,
+      [
+        inputKeys.map(({ id }) => id),
+        inputKeys.map(({ dedupeKey }) => dedupeKey),
+        inputKeys.map(({ inputSeq }) => inputSeq),
+      ],
+    );
+  }
   if (snapshots.length > 0) {
     queries.add(
       `INSERT INTO ${schema}.snapshots (session, step, marking)
@@ -65,19 +86,20 @@ function updateSessionRows(
     sessions.map((one) => one[name]);
   queries.add(
     `UPDATE ${schema}.sessions AS s SET head = u.head, last_seq = u.last_seq, last_record = u.last_record,
-       inbox_up_to = u.inbox_up_to, status = u.status, phase = u.phase, in_flight = u.in_flight,
+       last_input = u.last_input, inbox_up_to = u.inbox_up_to, status = u.status, phase = u.phase, in_flight = u.in_flight,
        next_due_at = u.next_due_at, net_hash = u.net_hash, pending = u.pending, updated_at = u.updated_at,
        bytes = s.bytes + u.bytes, changed = pg_current_xact_id()
-     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
-       $8::integer[], $9::bigint[], $10::text[], $11::text[], $12::bigint[], $13::bigint[])
-       AS u (id, head, last_seq, last_record, inbox_up_to, status, phase, in_flight, next_due_at, net_hash, pending,
-         updated_at, bytes)
+     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[],
+       $8::text[], $9::integer[], $10::bigint[], $11::text[], $12::text[], $13::bigint[], $14::bigint[])
+       AS u (id, head, last_seq, last_record, last_input, inbox_up_to, status, phase, in_flight, next_due_at, net_hash,
+         pending, updated_at, bytes)
      WHERE s.id = u.id`,
     [
       column('id'),
       column('head'),
       column('last_seq'),
       column('last_record'),
+      column('last_input'),
       column('inbox_up_to'),
       column('status'),
       column('phase'),

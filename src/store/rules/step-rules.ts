@@ -1,3 +1,4 @@
+import { parseIdentity } from '../../core/index.ts';
 import { isSharedKey, listWrittenKeys } from '../../core/internal.ts';
 import type { RecordSeq } from '../../net/index.ts';
 import { InvalidStepError } from '../store-errors.ts';
@@ -73,6 +74,21 @@ export function checkConsumed(step: SettledStep, newest: InputSeq): void {
   );
 }
 
+/**
+ * Numbers the inputs that a step accepts. Undefined when the step must not accept them.
+ * @param inbox the newest input of the session, and the last one that a step consumed
+ * @param isUsed true for a dedupe key that the session has
+ */
+export function numberAcceptedInputs(
+  { accepts = [], inboxUpTo }: SettledStep,
+  inbox: { readonly newest: InputSeq; readonly inboxUpTo: InputSeq },
+  isUsed: (dedupeKey: string) => boolean,
+): readonly InputSeq[] | undefined {
+  // An input that is unread comes first.
+  if (inbox.newest > Math.max(inbox.inboxUpTo, inboxUpTo) || accepts.some(isUsed)) return undefined;
+  return accepts.map((_, index) => inbox.newest + 1 + index);
+}
+
 function checkSequence(
   step: SettledStep,
   field: string,
@@ -93,7 +109,7 @@ function checkSequence(
 
 /**
  * Checks the fields of a step that do not depend on the session.
- * @throws InvalidStepError
+ * @throws InvalidStepError, InvalidInputError
  */
 export function checkStep(step: SettledStep): void {
   checkNumber(step, 'step', step.step, 1);
@@ -106,6 +122,7 @@ export function checkStep(step: SettledStep): void {
       'must be epoch milliseconds, or null.',
     );
   }
+  checkAcceptedKeys(step);
   if (step.shared === undefined) return;
   const { reads, writes } = step.shared;
   const keys = [...Object.keys(reads), ...listWrittenKeys(writes)];
@@ -116,6 +133,15 @@ export function checkStep(step: SettledStep): void {
       `shared[${JSON.stringify(wrong)}]`,
       'is not a shared key: it must start with "user:" or "app:".',
     );
+  }
+}
+
+function checkAcceptedKeys(step: SettledStep): void {
+  const { accepts = [] } = step;
+  for (const [index, key] of accepts.entries()) {
+    parseIdentity(key, `accepts[${index}]`);
+    if (accepts.indexOf(key) !== index)
+      throw new InvalidStepError(step.key, `accepts[${index}]`, 'repeats an earlier key.');
   }
 }
 

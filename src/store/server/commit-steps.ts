@@ -1,8 +1,15 @@
 import type { SessionKey } from '../../core/index.ts';
 import { toMapKey } from '../encoding/map-key.ts';
 import { listOwnCalls } from '../rules/pending-position.ts';
-import { advanceEnd, checkConsumed, checkNumbering, isStale } from '../rules/step-rules.ts';
-import type { CommitResult } from '../store.ts';
+import {
+  advanceEnd,
+  checkConsumed,
+  checkNumbering,
+  isStale,
+  numberAcceptedInputs,
+} from '../rules/step-rules.ts';
+import type { CommitResult, InputSeq, SettledStep } from '../store.ts';
+import type { InputKey } from './inbox-row.ts';
 import type { PackedStep } from './packed-step.ts';
 import type { ServerTables } from './server-tables.ts';
 import type { AcceptedStep, SessionColumns, StepWrites } from './step-writes.ts';
@@ -44,10 +51,13 @@ export async function commitSteps<R, W extends R>(
   const missing = keys.filter((key) => !heads.has(toMapKey(key)));
   const existing = missing.length === 0 ? [] : await tables.listExisting(queries, missing);
   const busy = new Set(existing.map(toMapKey));
-  const shared = await SharedValues.read(queries, tables, steps);
+  const [usedKeys, shared] = await Promise.all([
+    findUsedKeys(queries, tables, steps, heads),
+    SharedValues.read(queries, tables, steps),
+  ]);
   const accepted: AcceptedStep[] = [];
   const results = packed.map((one) =>
-    busy.has(toMapKey(one.step.key)) ? BUSY : admitStep(one, heads, shared, accepted),
+    busy.has(toMapKey(one.step.key)) ? BUSY : admitStep(one, heads, usedKeys, shared, accepted),
   );
   if (accepted.length > 0) await tables.writeSteps(queries, toStepWrites(accepted, heads));
   const { written } = shared;
@@ -57,9 +67,30 @@ export async function commitSteps<R, W extends R>(
 
 const BUSY: CommitResult = { ok: false, refused: 'busy' };
 
+/** Finds those dedupe keys of the inputs that the steps accept which their sessions have already. */
+async function findUsedKeys<R, W extends R>(
+  queries: W,
+  tables: ServerTables<R, W>,
+  steps: readonly SettledStep[],
+  heads: ReadonlyMap<string, Head>,
+): Promise<Set<string>> {
+  const keys = steps.flatMap(({ key, accepts = [] }) => {
+    const id = heads.get(toMapKey(key))?.row.id;
+    return id === undefined ? [] : accepts.map((dedupeKey) => ({ id, dedupeKey }));
+  });
+  if (keys.length === 0) return new Set();
+  const used = await tables.findInputKeys(queries, keys);
+  return new Set(used.map(toInputKey));
+}
+
+function toInputKey({ id, dedupeKey }: InputKey): string {
+  return `${id}\0${dedupeKey}`;
+}
+
 function admitStep(
   packed: PackedStep,
   heads: Map<string, Head>,
+  usedKeys: Set<string>,
   shared: SharedValues,
   accepted: AcceptedStep[],
 ): CommitResult {
@@ -68,14 +99,32 @@ function admitStep(
   if (head === undefined || isStale(step, head)) return { ok: false, refused: 'stale' };
   checkNumbering(step, head);
   checkConsumed(step, head.lastInput);
+  const inputs = acceptInputs(step, head, usedKeys);
+  if (inputs === undefined) return { ok: false, refused: 'inputs' };
   const keys = shared.findChangedKeys(step);
   if (keys.length > 0) return { ok: false, refused: 'conflict', keys };
   shared.apply(step);
   const { lastRecord, lastSeq } = advanceEnd(step, head);
-  const inboxUpTo = Math.max(head.inboxUpTo, step.inboxUpTo);
-  heads.set(toMapKey(step.key), { ...head, head: step.step, lastRecord, lastSeq, inboxUpTo });
-  accepted.push({ id: head.row.id, lastRecord, lastSeq, packed });
-  return { ok: true };
+  const lastInput = inputs.at(-1) ?? head.lastInput;
+  const inboxUpTo = inputs.at(-1) ?? Math.max(head.inboxUpTo, step.inboxUpTo);
+  const next = { head: step.step, lastRecord, lastSeq, lastInput, inboxUpTo };
+  heads.set(toMapKey(step.key), { ...head, ...next });
+  for (const dedupeKey of step.accepts ?? [])
+    usedKeys.add(toInputKey({ id: head.row.id, dedupeKey }));
+  accepted.push({ id: head.row.id, lastRecord, lastSeq, inputs, packed });
+  return inputs.length === 0 ? { ok: true } : { ok: true, inputs };
+}
+
+/** Numbers the inputs that a step accepts. Undefined when it must not accept them. */
+function acceptInputs(
+  step: SettledStep,
+  { row: { id }, lastInput: newest, inboxUpTo }: Head,
+  usedKeys: ReadonlySet<string>,
+): readonly InputSeq[] | undefined {
+  if (step.accepts === undefined || step.accepts.length === 0) return [];
+  return numberAcceptedInputs(step, { newest, inboxUpTo }, (dedupeKey) =>
+    usedKeys.has(toInputKey({ id, dedupeKey })),
+  );
 }
 
 function toStepWrites(
@@ -121,9 +170,17 @@ function toStepWrites(
     ),
     consumed: last.flatMap(({ id, packed: { step } }) => {
       const head = heads.get(toMapKey(step.key));
-      if (head === undefined || head.inboxUpTo === head.row.inbox_up_to) return [];
+      const isUnread = head !== undefined && head.row.last_input > head.row.inbox_up_to;
+      if (!isUnread || head.inboxUpTo === head.row.inbox_up_to) return [];
       return [{ id, upTo: head.inboxUpTo }];
     }),
+    inputKeys: accepted.flatMap(({ id, inputs, packed: { step } }) =>
+      (step.accepts ?? []).map((dedupeKey, index) => ({
+        id,
+        dedupeKey,
+        inputSeq: inputs[index] ?? 0,
+      })),
+    ),
     snapshots: [...snapshots.values()],
   };
 }
@@ -138,6 +195,7 @@ function toSessionColumns(
     head: step.step,
     last_seq: lastSeq,
     last_record: lastRecord,
+    last_input: heads.get(toMapKey(step.key))?.lastInput ?? 0,
     inbox_up_to: heads.get(toMapKey(step.key))?.inboxUpTo ?? 0,
     status: summary.activity,
     phase: summary.status,

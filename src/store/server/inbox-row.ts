@@ -1,4 +1,5 @@
 import type { InboxRow, InputSeq } from '../store.ts';
+import type { FullRow } from './session-row.ts';
 import { parseStoredJson } from './parse-stored-json.ts';
 
 /** An input to append to the inbox of a session. */
@@ -8,6 +9,12 @@ export interface AppendedInput {
   readonly place: string;
   /** JSON text. */
   readonly value: string;
+}
+
+/** A dedupe key of a session. */
+export interface InputKey {
+  readonly id: FullRow['id'];
+  readonly dedupeKey: string;
 }
 
 /** An unread input of a session, as the table `inbox` has it. */

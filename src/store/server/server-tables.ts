@@ -23,7 +23,7 @@ import type {
   UsageQuery,
   UsageTotal,
 } from '../store.ts';
-import type { InboxColumns, AppendedInput } from './inbox-row.ts';
+import type { InboxColumns, AppendedInput, InputKey } from './inbox-row.ts';
 import type { ItemStatements } from './item-statements.ts';
 import type { JournalStatements } from './journal-reader.ts';
 import type { OwnerRow } from './owner-failure-detector.ts';
@@ -106,6 +106,9 @@ export interface ServerTables<R, W extends R>
   writeTrim(queries: W, id: FullRow['id'], trim: TrimWrites): Promise<void>;
 
   findInput(queries: R, id: FullRow['id'], dedupeKey: string): Promise<InputSeq | undefined>;
+
+  /** Finds those of the dedupe keys that their sessions have. */
+  findInputKeys(queries: R, keys: readonly InputKey[]): Promise<readonly InputKey[]>;
 
   /** Reads the unread inputs of a session with a number above `after`. */
   readInbox(queries: R, id: FullRow['id'], after: InputSeq): Promise<readonly InboxColumns[]>;

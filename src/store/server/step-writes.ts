@@ -1,5 +1,6 @@
 import type { SessionKey } from '../../core/index.ts';
-import type { StoredPendingCall } from '../store.ts';
+import type { InputSeq, StoredPendingCall } from '../store.ts';
+import type { InputKey } from './inbox-row.ts';
 import type { PackedStep } from './packed-step.ts';
 import type { FullRow } from './session-row.ts';
 import type { SessionUsage } from './usage-groups.ts';
@@ -19,6 +20,8 @@ export interface StepWrites {
   readonly usage: readonly SessionUsage[];
   /** The inputs up to `upTo` are read. */
   readonly consumed: readonly { readonly id: FullRow['id']; readonly upTo: number }[];
+  /** The dedupe keys of accepted inputs, which are new. */
+  readonly inputKeys: readonly (InputKey & { readonly inputSeq: InputSeq })[];
   readonly snapshots: readonly SnapshotRow[];
 }
 
@@ -27,6 +30,8 @@ export interface AcceptedStep {
   readonly id: FullRow['id'];
   readonly lastRecord: number;
   readonly lastSeq: number;
+  /** The numbers of the inputs that it accepts. */
+  readonly inputs: readonly InputSeq[];
   readonly packed: PackedStep;
 }
 
@@ -37,6 +42,7 @@ export type SessionColumns = Pick<
   | 'head'
   | 'last_seq'
   | 'last_record'
+  | 'last_input'
   | 'inbox_up_to'
   | 'status'
   | 'phase'

@@ -70,6 +70,12 @@ export class InboxTable {
     return input;
   }
 
+  /** Adds the dedupe keys of inputs that a step accepts. They must be new. */
+  addKeys(head: SessionHead, keys: readonly string[], inputs: readonly InputSeq[]): void {
+    for (const [index, key] of keys.entries())
+      this.#insertKey.run(head.id, key, inputs[index] ?? 0);
+  }
+
   unread(key: SessionKey, session: number, after: InputSeq): readonly InboxRow[] {
     return this.#unread.all(session, after, session).map((row) => {
       const description = `input ${row.input} of session ${formatSessionKey(key)}`;

@@ -349,7 +349,10 @@ export class SessionTable {
     this.#setOwner.run(owner, id);
   }
 
-  /** Advances the session by a step that has been checked. */
+  /**
+   * Advances the session by a step that has been checked.
+   * @param inboxUpTo the last input that the step consumes or accepts
+   */
   advance(
     head: SessionHead,
     step: SettledStep,
@@ -360,6 +363,7 @@ export class SessionTable {
       readonly pending: Packed<readonly StoredPendingCall[]> | null;
       readonly bytes: number;
     },
+    inboxUpTo: InputSeq,
   ): void {
     const { summary } = step;
     const workAt = summary.inFlight > 0 ? IN_FLIGHT : summary.nextDueAt;
@@ -368,7 +372,7 @@ export class SessionTable {
       step.step,
       lastSeq,
       lastRecord,
-      Math.max(head.inboxUpTo, step.inboxUpTo),
+      Math.max(head.inboxUpTo, inboxUpTo),
       summary.activity,
       summary.status,
       summary.inFlight,
