@@ -24,7 +24,7 @@ import type { ChildCall } from '../called-agents/run-in-child-session.ts';
 import type { ComposedInterceptor, ObservedSession } from '../interceptors/interceptor.ts';
 import type { ModelCallCounts } from '../called-agents/model-call-counts.ts';
 import { DirectInputs } from './direct-inputs.ts';
-import { findInputPlace, loadSession, noMoves } from './load-session.ts';
+import { findInputPlace, loadSession } from './load-session.ts';
 import type { SessionAttachment, SessionAttachments } from './session-attachment.ts';
 import type { LoadedSession } from './load-session.ts';
 import { PendingWrites } from './pending-writes.ts';
@@ -97,7 +97,7 @@ export class HostedSession {
   #events: readonly LogEvent[] = [];
   readonly #usage = new StepUsageCounter();
   readonly #readMetadata = createMetadataReader();
-  #movedInputs: LoadedSession['movedInputs'] = noMoves;
+  #movedInputs: LoadedSession['movedInputs'];
   #pending: readonly StoredPendingCall[];
   readonly #direct = new DirectInputs();
   #pulling = 0;
@@ -349,7 +349,7 @@ export class HostedSession {
   async #takeInbox(): Promise<void> {
     const { store } = this.#options.runtime;
     for (const { inputSeq, input, key } of await store.inbox(this.key, this.#lastInput)) {
-      const place = this.#movedInputs.get(input.place) ?? findInputPlace(this.agent, input.place);
+      const place = this.#movedInputs?.get(input.place) ?? findInputPlace(this.agent, input.place);
       if (place === userIn.name) await this.#loadShared();
       // Only now: if loading shared state fails, the next pull takes this input.
       this.#lastInput = inputSeq;

@@ -11,12 +11,12 @@ export interface LoadedSession {
   readonly marking: Marking;
   /** How the session continues under the agent's net. Undefined: it is under that net. */
   readonly upgrade: ReturnType<typeof planUpgrade>;
-  /** The places to which `migrate` moves unread inputs, by the place that they were sent to. */
-  readonly movedInputs: ReadonlyMap<string, string>;
+  /**
+   * The places to which `migrate` moves unread inputs, by the place that they were sent to. Undefined: the session is
+   * under the agent's net.
+   */
+  readonly movedInputs: ReadonlyMap<string, string> | undefined;
 }
-
-/** Of a session that is under the agent's net. */
-export const noMoves: LoadedSession['movedInputs'] = new Map();
 
 /** True when the last step of the session was committed under another net. */
 export function isNetChanged(row: SessionRow, agent: Agent): boolean {
@@ -59,7 +59,7 @@ export async function loadSession(
   const isUnderOtherNet = marking.seq > 0 ? upgrade !== undefined : netHash !== compiled.hash;
   const movedInputs = isUnderOtherNet
     ? moveInputs(await store.inbox(key, 0), marking, agent)
-    : noMoves;
+    : undefined;
   // The host reads current names before the upgrade is committed. A new session has none.
   if (marking.seq > 0) renameMarking(marking, compiled);
   return { marking, upgrade, movedInputs };

@@ -1,29 +1,12 @@
-import {
-  InvalidInputError,
-  newSessionUid,
-  type SessionKey,
-  type SessionUid,
-} from '../../core/index.ts';
+import { InvalidInputError, newSessionUid } from '../../core/index.ts';
 import { toMapKey } from '../encoding/map-key.ts';
 import { checkChangeLimit } from '../rules/change-cursor.ts';
 import type { SessionChangePage, SessionChangeQuery, SessionRowChange } from '../store.ts';
-import type { MemorySession } from './memory-session.ts';
-
-/** What is kept of a session for its changes. */
-export interface ChangedSession {
-  readonly key: SessionKey;
-  readonly uid: SessionUid;
-  /** Undefined for a deleted session: its journal must not stay in memory. */
-  session: MemorySession | undefined;
-  /** The number of its first change, which is its creation. */
-  readonly created: number;
-  /** The number of its last change. Undefined when another session was created with the same key. */
-  last: number | undefined;
-}
+import type { MemorySession, SessionChangeMark } from './memory-session.ts';
 
 interface Entry {
   readonly number: number;
-  readonly changed: ChangedSession;
+  readonly changed: SessionChangeMark;
 }
 
 /** The entries that are not the last of their key are dropped when there are this many more, and a quarter of the keys. */
@@ -35,7 +18,7 @@ export class MemoryChanges {
   readonly #name: string = newSessionUid();
   #entries: Entry[] = [];
   /** The deleted sessions, by key. */
-  readonly #deleted = new Map<string, ChangedSession>();
+  readonly #deleted = new Map<string, SessionChangeMark>();
   /** Number of keys of sessions that exist or were deleted. */
   #keys = 0;
   #last = 0;
@@ -70,7 +53,7 @@ export class MemoryChanges {
     return { changes, cursor: this.#toCursor(this.#last), isLast: true };
   }
 
-  #create(session: MemorySession, number: number): ChangedSession {
+  #create(session: MemorySession, number: number): SessionChangeMark {
     const { key, uid } = session;
     const earlier = this.#deleted.size === 0 ? undefined : this.#deleted.get(toMapKey(key));
     if (earlier === undefined) this.#keys++;

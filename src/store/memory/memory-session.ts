@@ -1,4 +1,4 @@
-import type { Json, Seq, SessionKey } from '../../core/index.ts';
+import type { Json, Seq, SessionKey, SessionUid } from '../../core/index.ts';
 import type { RecordSeq } from '../../net/index.ts';
 import { numberAcceptedInputs } from '../rules/step-rules.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
@@ -15,11 +15,22 @@ import type {
   StepNumber,
 } from '../store.ts';
 import { InputKeys } from './input-keys.ts';
-import type { ChangedSession } from './memory-changes.ts';
 import { MemoryJournal } from './memory-journal.ts';
 
 /** The lists of sessions that have nothing in them are one. */
 const EMPTY: readonly never[] = Object.freeze([]);
+
+/** What is kept of a session for its changes. */
+export interface SessionChangeMark {
+  readonly key: SessionKey;
+  readonly uid: SessionUid;
+  /** Undefined for a deleted session: its journal must not stay in memory. */
+  session: MemorySession | undefined;
+  /** The number of its first change, which is its creation. */
+  readonly created: number;
+  /** The number of its last change. Undefined when another session was created with the same key. */
+  last: number | undefined;
+}
 
 /** One session of a `MemoryStore`. */
 export class MemorySession {
@@ -41,7 +52,7 @@ export class MemorySession {
   readonly inputKeys: InputKeys = new InputKeys();
   inbox: readonly InboxRow[] = EMPTY;
   /** What `MemoryChanges` keeps of the session. */
-  changed: ChangedSession | undefined;
+  changed: SessionChangeMark | undefined;
   #snapshot: { readonly step: StepNumber; readonly marking: Json | Packed } | undefined;
 
   constructor(
