@@ -73,6 +73,24 @@ test('a history of a trimmed journal begins with its base', async () => {
   assert.deepEqual(history.slice(first + 1, first + 9), whole.slice(first + 1, first + 9));
   assert.deepEqual(encodeMarking(history.markingAt(first - 1)), encodeMarking(emptyMarking()));
   assert.equal(history.record(1), undefined);
+
+  // A page that was read before the trim.
+  const late = new JournalHistory();
+  for (const { step, records } of steps.slice(0, 9))
+    for (const record of records) late.append(record, step);
+  late.markingAt(3);
+  for await (const { step, records } of store.steps(session.key, 9))
+    for (const record of records) late.append(record, step);
+  assert.equal(late.record(1), undefined);
+  assert.equal(late.record(first)?.kind, 'trimmed');
+  assert.deepEqual(late.slice(1), history.slice(1));
+  for (const number of [first - 1, first, first + 5, whole.last]) {
+    assert.deepEqual(
+      encodeMarking(late.markingAt(number)),
+      encodeMarking(history.markingAt(number)),
+    );
+    assert.equal(late.step(number), history.step(number));
+  }
 });
 
 test('the value of a token is found by its id', async () => {

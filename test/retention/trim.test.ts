@@ -339,6 +339,44 @@ test('a copy of a trimmed session continues elsewhere, and a damaged base is ref
     forgeBare((one) => change({ tokens: { extra: [['10000.0', one.at, 1]] } })(one)),
     DamagedCopyError,
   );
+  const { tokens, lists } =
+    values
+      .flatMap(({ records = [] }) => records as unknown as readonly Trimmed[])
+      .flatMap(({ marking }) => marking ?? [])[0] ?? assert.fail('there is no base');
+  const [[place, rows] = assert.fail('there is no token')] = Object.entries(tokens);
+  const [row] = rows;
+  if (row === undefined) assert.fail('there is no token');
+  const firing = {
+    firing: 1,
+    t: 'model.call',
+    startedAt: 1,
+    inputs: {},
+    read: {},
+    lists: {},
+    maps: {},
+    shared: {},
+    attempt: 1,
+    crashes: 0,
+    timeoutAt: 1,
+  };
+  const wrong: readonly (readonly [string, Partial<EncodedMarking>])[] = [
+    [`token ${row[0]}`, { tokens: { ...tokens, [place]: [...rows, row] } }],
+    ['token 1x', { tokens: { ...tokens, other: [['1x', 1, null]] } }],
+    ['firing 1', { firings: [firing] }],
+    ...[-1, 1.5].map((version) => {
+      const conversation = lists['conversation'] ?? assert.fail('there is no conversation');
+      return [
+        'list conversation',
+        { lists: { ...lists, conversation: { ...conversation, version } } },
+      ] as const;
+    }),
+  ];
+  for (const [part, marking] of wrong)
+    await assert.rejects(forgeBare(change(marking)), (error) => {
+      assert.ok(error instanceof DamagedCopyError && error.cause instanceof Error, part);
+      assert.match(error.cause.message, new RegExp(`with a wrong ${part.replace('.', '\\.')}$`));
+      return true;
+    });
   // A second base, with the number of the last record.
   const end = bare.findLastIndex(({ type }) => type === 'step');
   const again = bare.map((line, index) => {

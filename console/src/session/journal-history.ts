@@ -28,9 +28,13 @@ export class JournalHistory {
     return this.#records[0]?.seq ?? 1;
   }
 
-  /** @throws Error if the record does not follow the last one: the journal is damaged. */
+  /**
+   * A journal that is trimmed while it is read begins anew, with its base.
+   * @throws Error if the record does not follow the last one: the journal is damaged.
+   */
   append(record: JournalRecord, step: number): void {
     applyRecord(this.#end, record);
+    if (record.kind === 'trimmed') this.#clear();
     this.#records.push(record);
     this.#steps.push(step);
     if (record.seq % CHECKPOINT_EVERY === 0)
@@ -81,6 +85,13 @@ export class JournalHistory {
   #advance(marking: Marking, target: number): Marking {
     for (const record of this.slice(marking.seq + 1, target)) applyRecord(marking, record);
     return marking;
+  }
+
+  #clear(): void {
+    this.#records.length = 0;
+    this.#steps.length = 0;
+    this.#checkpoints.clear();
+    this.#cursor = emptyMarking();
   }
 
   /** The value of a token. Its id names the record that gave it, and its number there. */

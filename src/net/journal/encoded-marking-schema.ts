@@ -1,16 +1,19 @@
 import * as v from 'valibot';
-import { jsonSchema, netVersionSchema } from './json-schemas.ts';
+import {
+  jsonMapSchema,
+  jsonSchema,
+  netVersionSchema,
+  numbersSchema,
+  toRecordSchema,
+} from './json-schemas.ts';
 import { SNAPSHOT_FORMAT } from './marking-format.ts';
 import type { EncodedMarking } from './marking-format.ts';
 
-const numbers = v.record(v.string(), v.number());
-const jsonMap = v.record(v.string(), jsonSchema);
-const tokenRows = v.record(
-  v.string(),
+const tokenRows = toRecordSchema(
   v.array(
     v.union([
       v.strictTuple([v.string(), v.number(), jsonSchema]),
-      v.strictTuple([v.string(), v.number(), jsonSchema, numbers]),
+      v.strictTuple([v.string(), v.number(), jsonSchema, numbersSchema]),
     ]),
   ),
 );
@@ -29,15 +32,14 @@ export const encodedMarkingSchema: v.GenericSchema<unknown, EncodedMarking> = v.
       startedAt: v.number(),
       inputs: tokenRows,
       read: tokenRows,
-      lists: v.record(
-        v.string(),
+      lists: toRecordSchema(
         v.union([
           v.strictTuple([v.number(), v.number()]),
           v.strictTuple([v.number(), v.number(), v.array(jsonSchema)]),
         ]),
       ),
-      maps: v.record(v.string(), jsonMap),
-      shared: numbers,
+      maps: toRecordSchema(jsonMapSchema),
+      shared: numbersSchema,
       attempt: v.number(),
       crashes: v.number(),
       timeoutAt: v.number(),
@@ -45,10 +47,9 @@ export const encodedMarkingSchema: v.GenericSchema<unknown, EncodedMarking> = v.
       reason: v.exactOptional(v.string()),
     }),
   ),
-  lists: v.record(
-    v.string(),
+  lists: toRecordSchema(
     v.object({ version: v.number(), items: v.array(jsonSchema), origins: v.array(v.number()) }),
   ),
-  maps: v.record(v.string(), jsonMap),
-  shared: numbers,
+  maps: toRecordSchema(jsonMapSchema),
+  shared: numbersSchema,
 });

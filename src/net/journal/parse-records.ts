@@ -2,14 +2,18 @@ import * as v from 'valibot';
 import { frozenJson } from '../../core/internal.ts';
 import { parseWithSchema } from '../../core/validation/parse-with-schema.ts';
 import { encodedMarkingSchema } from './encoded-marking-schema.ts';
-import { jsonSchema, netVersionSchema } from './json-schemas.ts';
+import {
+  jsonMapSchema,
+  jsonSchema,
+  netVersionSchema,
+  numbersSchema,
+  toRecordSchema,
+} from './json-schemas.ts';
 import type { JournalRecord } from './record.ts';
 
 const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 const text = v.string();
 const texts = v.array(text);
-const numbers = v.record(v.string(), v.number());
-const jsonMap = v.record(v.string(), jsonSchema);
 
 const deposits = v.array(
   v.union([
@@ -17,7 +21,7 @@ const deposits = v.array(
     v.strictTuple([
       text,
       jsonSchema,
-      v.object({ due: v.exactOptional(numbers), times: v.exactOptional(positive) }),
+      v.object({ due: v.exactOptional(numbersSchema), times: v.exactOptional(positive) }),
     ]),
   ]),
 );
@@ -39,10 +43,10 @@ const outputs = {
     v.array(
       v.object({
         place: text,
-        set: v.exactOptional(jsonMap),
+        set: v.exactOptional(jsonMapSchema),
         delete: v.exactOptional(texts),
-        increment: v.exactOptional(numbers),
-        append: v.exactOptional(v.record(v.string(), v.array(jsonSchema))),
+        increment: v.exactOptional(numbersSchema),
+        append: v.exactOptional(toRecordSchema(v.array(jsonSchema))),
         replace: v.exactOptional(v.literal(true)),
       }),
     ),
@@ -73,7 +77,7 @@ const recordSchema: v.GenericSchema<unknown, JournalRecord> = v.variant('kind', 
     pin: v.exactOptional(
       v.object({
         tokens: v.exactOptional(removals),
-        lists: v.exactOptional(v.record(v.string(), v.tuple([v.number(), v.number()]))),
+        lists: v.exactOptional(toRecordSchema(v.tuple([v.number(), v.number()]))),
         maps: v.exactOptional(texts),
       }),
     ),
@@ -120,8 +124,8 @@ const recordSchema: v.GenericSchema<unknown, JournalRecord> = v.variant('kind', 
     kind: v.literal('upgraded'),
     from: text,
     to: netVersionSchema,
-    moved: v.exactOptional(v.record(v.string(), v.nullable(text))),
-    clocks: v.exactOptional(v.record(v.string(), numbers)),
+    moved: v.exactOptional(toRecordSchema(v.nullable(text))),
+    clocks: v.exactOptional(toRecordSchema(numbersSchema)),
     give: v.exactOptional(deposits),
   }),
   v.object({ ...base, kind: v.literal('owned'), owner: text, epoch: v.number() }),
@@ -129,8 +133,8 @@ const recordSchema: v.GenericSchema<unknown, JournalRecord> = v.variant('kind', 
     ...base,
     kind: v.literal('loaded'),
     place: text,
-    entries: jsonMap,
-    versions: numbers,
+    entries: jsonMapSchema,
+    versions: numbersSchema,
   }),
   v.object({ ...base, kind: v.literal('trimmed'), marking: encodedMarkingSchema }),
 ]);

@@ -67,7 +67,7 @@ export class SessionCheck {
   /** Checks the marking with which a trimmed journal begins, as far as no later record or snapshot does. */
   #begin({ seq, marking }: Trimmed): number {
     if (this.#record !== 0) this.#fail(`has a base, record ${seq}, after record ${this.#record}`);
-    const wrong = findForeignNumber(marking);
+    const wrong = findWrongPart(marking);
     if (wrong !== undefined) this.#fail(`begins with a base, record ${seq}, with a wrong ${wrong}`);
     return seq;
   }
@@ -100,20 +100,29 @@ export class SessionCheck {
   }
 }
 
-/** A token, firing or list item of a record that the marking cannot know. Undefined: there is none. */
-function findForeignNumber({ seq, tokens, firings, lists }: EncodedMarking): string | undefined {
+const TOKEN_ID = /^[1-9]\d*\.(?:0|[1-9]\d*)$/;
+
+/**
+ * A token or list item of a record that the marking cannot know, a second token of one id, or a firing: a journal is
+ * trimmed where no effect runs. Undefined: there is none.
+ */
+function findWrongPart({ seq, tokens, firings, lists }: EncodedMarking): string | undefined {
   const isKnown = (record: number): boolean =>
     Number.isSafeInteger(record) && record >= 1 && record <= seq;
-  const held = [
-    ...Object.values(tokens),
-    ...firings.flatMap(({ inputs }) => Object.values(inputs)),
-  ];
-  const token = held.flat().find(([id]) => !isKnown(Number.parseInt(id, 10)));
-  if (token !== undefined) return `token ${token[0]}`;
-  const firing = firings.find((one) => !isKnown(one.firing));
+  const ids = new Set<string>();
+  for (const [id] of Object.values(tokens).flat()) {
+    if (ids.has(id) || !TOKEN_ID.test(id) || !isKnown(Number.parseInt(id, 10)))
+      return `token ${id}`;
+    ids.add(id);
+  }
+  const [firing] = firings;
   if (firing !== undefined) return `firing ${firing.firing}`;
   const list = Object.entries(lists).find(
-    ([, { items, origins }]) => items.length !== origins.length || !origins.every(isKnown),
+    ([, { version, items, origins }]) =>
+      !Number.isSafeInteger(version) ||
+      version < 0 ||
+      items.length !== origins.length ||
+      !origins.every(isKnown),
   );
   return list && `list ${list[0]}`;
 }
