@@ -21,9 +21,10 @@ import {
 import type { RetentionPolicy, RetentionResult, Runtime } from '../../src/runtime/index.ts';
 import { readState } from '../../src/adk/sessions/read-session.ts';
 import { toCopyLines } from '../../src/runtime/copies/copy-lines.ts';
-import { hydrate } from '../../src/runtime/journal/hydrate.ts';
+import { hydrate, restoreSnapshot } from '../../src/runtime/journal/hydrate.ts';
 import { MemoryStore, openStore } from '../../src/store/index.ts';
-import type { SettledStep, Store } from '../../src/store/index.ts';
+import { findFirstStep } from '../../src/store/internal.ts';
+import type { CommittedStep, SettledStep, Store } from '../../src/store/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { CommandFolder } from '../cli/command-folder.ts';
@@ -504,4 +505,76 @@ test('a reader that has read an earlier snapshot when a journal is trimmed reads
   };
   assert.deepEqual(encodeMarking(await hydrate(late(), KEY)), encodeMarking(marking));
   assert.deepEqual(await readState(late(), row), state);
+  const net = noteAgent([]).compiled;
+  const restored = await restoreSnapshot(late(), KEY, upTo, net);
+  assert.deepEqual(restored?.step, row.head);
+});
+
+/** A store in which a session is trimmed after the first page of a reader. */
+class TrimmedBetweenPages extends MemoryStore {
+  /** Called once, after 128 steps were read. */
+  onPage: (() => Promise<unknown>) | undefined;
+
+  override async *steps(...args: Parameters<Store['steps']>): AsyncGenerator<CommittedStep> {
+    for await (const step of super.steps(...args)) {
+      yield step;
+      if (step.step !== 128) continue;
+      const onPage = this.onPage;
+      this.onPage = undefined;
+      await onPage?.();
+    }
+  }
+}
+
+test('a fork of a session that is trimmed between two pages has one beginning, or is refused', async () => {
+  const store = new TrimmedBetweenPages();
+  const clock = new SimulatedClock(START);
+  await using runtime = await openRuntime({ agents: [noteAgent([])], store, clock });
+  const session = await runtime.session('s');
+  for (let turn = 0; turn < 45; turn++) {
+    clock.advance(1000);
+    await session.ask(`turn ${turn}`);
+  }
+  const marking = encodeMarking(await hydrate(store, KEY));
+  const trimTo = (upTo: number) => async () => trimJournal(store, KEY, { upTo });
+  store.onPage = trimTo(START + 35_000);
+  const fork = await session.fork({ id: 'whole' });
+  assert.equal(store.onPage, undefined, 'the session was trimmed meanwhile');
+  assert.deepEqual(encodeMarking(await hydrate(store, fork.key)), marking);
+  const begin = await findFirstStep(store.listSteps(fork.key, 1));
+  assert.equal(begin, await findFirstStep(store.listSteps(KEY, 1)));
+  assert.ok(begin > 128);
+
+  // The position is after the page that was read, and its records are removed.
+  const other = await runtime.session('other');
+  for (let turn = 0; turn < 45; turn++) {
+    clock.advance(1000);
+    await other.ask(`turn ${turn}`);
+  }
+  const point = (await readAll(other.forkPoints())).find(({ step }) => step > 140);
+  assert.ok(point !== undefined);
+  store.onPage = async () => trimJournal(store, other.key, { upTo: clock.now() - 2000 });
+  await assert.rejects(other.fork({ id: 'early', upTo: point.upTo }), JournalTrimmedError);
+  assert.equal(await store.find({ ...KEY, sessionId: 'early' }), undefined);
+});
+
+test('a trim between the pages of another one is no failure', async () => {
+  const store = new TrimmedBetweenPages();
+  const clock = new SimulatedClock(START);
+  await using runtime = await openRuntime({ agents: [noteAgent([])], store, clock });
+  const session = await runtime.session('s');
+  for (let turn = 0; turn < 45; turn++) {
+    clock.advance(1000);
+    await session.ask(`turn ${turn}`);
+  }
+  // The other trim comes when the first one is planned, which is its last reading of the journal.
+  let readings = 0;
+  const to40 = async (): Promise<unknown> => {
+    if (++readings < 4) store.onPage = to40;
+    else await trimJournal(store, KEY, { upTo: START + 40_000 });
+    return undefined;
+  };
+  store.onPage = to40;
+  assert.equal(await trimJournal(store, KEY, { upTo: START + 35_000 }), undefined);
+  assert.equal(readings, 4);
 });

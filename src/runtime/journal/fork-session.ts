@@ -8,6 +8,7 @@ import type { RecordSeq } from '../../net/index.ts';
 import { copyMarking, renameMarking } from '../../net/internal.ts';
 import type { Marking } from '../../net/index.ts';
 import type { CommittedStep, SessionRow, SettledStep, Store } from '../../store/index.ts';
+import { findFirstStep } from '../../store/internal.ts';
 import { JournalTrimmedError } from './journal-trimmed-error.ts';
 import { toLogEvents, toSharedWrites, toSessionSummary } from './settled-step.ts';
 
@@ -32,10 +33,9 @@ export async function forkSession(
   store: Store,
   { from, agent, to, upTo, atRecord }: ForkRequest,
 ): Promise<void> {
-  const steps =
-    atRecord === undefined
-      ? await stepsUpTo(store, from, upTo)
-      : await stepsUpToRecord(store, from, atRecord);
+  const steps = await readUntrimmed(store, from.key, async () =>
+    atRecord === undefined ? stepsUpTo(store, from, upTo) : stepsUpToRecord(store, from, atRecord),
+  );
   const owner = `${FORK_OWNER}${newSessionId()}`;
   await store.join(owner);
   try {
@@ -68,6 +68,17 @@ async function createForkTarget(
   const claim = isAbandoned === true ? await store.claim(to, owner, row) : undefined;
   if (claim?.ok === true) return claim.row;
   throw new InvalidInputError('id', `"${to.sessionId}" is taken: choose another id.`);
+}
+
+/** Reads a journal page by page, and reads it again if it was trimmed in between: the pages would not fit together. */
+async function readUntrimmed<T>(store: Store, key: SessionKey, read: () => Promise<T>): Promise<T> {
+  let begin = await findFirstStep(store.listSteps(key, 1));
+  for (;;) {
+    const found = await read();
+    const now = await findFirstStep(store.listSteps(key, 1));
+    if (now === begin) return found;
+    begin = now;
+  }
 }
 
 async function stepsUpTo(

@@ -16,22 +16,28 @@ import type { StepNumber, Store } from '../../store/index.ts';
  * stored.
  */
 export async function hydrate(store: Store, key: SessionKey): Promise<Marking> {
+  return fromNewestSnapshot(store, key, async (found) => replayAfter(store, key, found));
+}
+
+type StoredSnapshot = Awaited<ReturnType<Store['snapshot']>>;
+
+/** Restores from the newest snapshot. A trim removes records that an earlier snapshot needs, and writes a later one. */
+async function fromNewestSnapshot<T>(
+  store: Store,
+  key: SessionKey,
+  to: (found: StoredSnapshot) => Promise<T>,
+): Promise<T> {
   for (;;) {
     const found = await store.snapshot(key);
     try {
-      return await replayAfter(store, key, found);
+      return await to(found);
     } catch (error) {
-      // A trim removes records that an earlier snapshot needs, and writes a later one.
       if ((await store.snapshot(key))?.step === found?.step) throw error;
     }
   }
 }
 
-async function replayAfter(
-  store: Store,
-  key: SessionKey,
-  found: Awaited<ReturnType<Store['snapshot']>>,
-): Promise<Marking> {
+async function replayAfter(store: Store, key: SessionKey, found: StoredSnapshot): Promise<Marking> {
   const marking =
     found === undefined ? emptyMarking() : await restore(store, key, asSnapshot(found.marking));
   for await (const { records } of store.steps(key, found?.step ?? 0)) {
@@ -82,12 +88,13 @@ export async function restoreSnapshot(
   upTo: RecordSeq,
   net: NamedNet,
 ): Promise<{ readonly step: StepNumber; readonly marking: Marking } | undefined> {
-  const found = await store.snapshot(key);
-  const snapshot = found === undefined ? undefined : asSnapshot(found.marking);
-  if (found === undefined || snapshot === undefined || snapshot.seq > upTo) return undefined;
-  const marking = await restore(store, key, snapshot);
-  renameMarking(marking, net);
-  return { step: found.step, marking };
+  return fromNewestSnapshot(store, key, async (found) => {
+    const snapshot = found === undefined ? undefined : asSnapshot(found.marking);
+    if (found === undefined || snapshot === undefined || snapshot.seq > upTo) return undefined;
+    const marking = await restore(store, key, snapshot);
+    renameMarking(marking, net);
+    return { step: found.step, marking };
+  });
 }
 
 async function restore(store: Store, key: SessionKey, snapshot: Snapshot): Promise<Marking> {
