@@ -5,7 +5,13 @@ import type { Agent } from '../../agents/index.ts';
 import { contentText, deriveInvocationId } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import { MemoryStore, StoreUnavailableError } from '../../store/index.ts';
-import type { CommitResult, InboxInput, InjectReceipt, SettledStep } from '../../store/index.ts';
+import type {
+  CommitResult,
+  InboxInput,
+  InjectReceipt,
+  SettledStep,
+  SharedState,
+} from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Runtime } from '../runtime.ts';
@@ -17,6 +23,14 @@ class WatchedStore extends MemoryStore {
   readonly refused: string[] = [];
   commits = 0;
   beforeAccepting: (() => Promise<void>) | undefined;
+  beforeLoadingShared: (() => Promise<void>) | undefined;
+
+  override async shared(...args: Parameters<MemoryStore['shared']>): Promise<SharedState> {
+    const act = this.beforeLoadingShared;
+    this.beforeLoadingShared = undefined;
+    await act?.();
+    return super.shared(...args);
+  }
 
   override async inject(...args: Parameters<MemoryStore['inject']>): Promise<InjectReceipt> {
     this.injected.push(args[2]);
@@ -118,6 +132,18 @@ test('an input that is in the inbox by the time of the commit comes first', asyn
   const turn = session.send('own', { messageId: 'm2' });
   assert.deepEqual(await turn.receipt, { inputSeq: 3, duplicate: false });
   assert.deepEqual(store.refused, ['inputs']);
+  assert.equal(await turn.text(), 'You said own');
+  assert.deepEqual(await readAnswers(session), ['You said zero', 'You said other', 'You said own']);
+});
+
+test('an input that is in the inbox by the time of the step comes first', async () => {
+  const store = new WatchedStore();
+  const { runtime, session } = await openRested(store);
+  await using _ = runtime;
+  store.beforeLoadingShared = async () =>
+    void (await store.inject(session.key, textInput('other', 'm1'), 'message:m1'));
+  const turn = session.send('own', { messageId: 'm2' });
+  assert.deepEqual(await turn.receipt, { inputSeq: 3, duplicate: false });
   assert.equal(await turn.text(), 'You said own');
   assert.deepEqual(await readAnswers(session), ['You said zero', 'You said other', 'You said own']);
 });

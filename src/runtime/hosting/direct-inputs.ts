@@ -52,6 +52,14 @@ export class DirectInputs {
     }
   }
 
+  /** The inbox must take these inputs: no step will have them. */
+  refuse(inputs: readonly Injection[]): void {
+    for (const input of inputs) {
+      this.#waiting.get(input)?.resolve(undefined);
+      this.#waiting.delete(input);
+    }
+  }
+
   /** Takes no more inputs. Those that wait may still be committed. */
   close(): void {
     if (this.isOpen) this.#state = 'closing';

@@ -4,7 +4,7 @@ import type { Agent, AgentHost, AgentStatus, ChildAgentOutcome } from '../../age
 import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
 import type { LogEvent, Seq, SessionKey, SessionStatus } from '../../core/index.ts';
 import { clockAhead, Driver, Executor, mapIn } from '../../net/index.ts';
-import type { Clock, Marking, RecordSeq, Step, StepOutcome } from '../../net/index.ts';
+import type { Clock, Injection, Marking, RecordSeq, Step, StepOutcome } from '../../net/index.ts';
 import type {
   InjectReceipt,
   SessionInput,
@@ -399,6 +399,11 @@ export class HostedSession {
   }
 
   async #commit(step: Step): Promise<StepOutcome> {
+    const direct = step.injected.filter(({ isDirect }) => isDirect === true);
+    if (isBeforeInbox(step.injected)) {
+      this.#direct.refuse(direct);
+      return 'inputs-refused';
+    }
     const { agent, row, runtime } = this.#options;
     const { committer, owner } = runtime;
     const { executor } = this.#driver;
@@ -411,7 +416,6 @@ export class HostedSession {
       (last, { inputSeq }) => Math.max(last, inputSeq ?? 0),
       this.#consumed,
     );
-    const direct = step.injected.filter(({ isDirect }) => isDirect === true);
     const usage = this.#usage.count(events);
     const settled: SettledStep = {
       key: row.key,
@@ -504,6 +508,12 @@ export class HostedSession {
       },
     );
   }
+}
+
+/** True when an input that is in no inbox comes before one of the inbox, which has the lower number. */
+function isBeforeInbox(inputs: readonly Injection[]): boolean {
+  const first = inputs.findIndex(({ isDirect }) => isDirect === true);
+  return first !== -1 && inputs.some(({ inputSeq }, i) => i > first && inputSeq !== undefined);
 }
 
 /** A called agent uses the artifacts of the root session. */
