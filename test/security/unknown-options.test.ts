@@ -102,6 +102,7 @@ import { PENDING_OPTIONS } from '../../src/runtime/listing/pending-call-listing.
 import { SESSION_CHANGES_OPTIONS } from '../../src/runtime/listing/session-changes.ts';
 import { WATCH_PENDING_OPTIONS } from '../../src/runtime/listing/watch-pending-calls.ts';
 import { BACKUP_OPTIONS, writeBackup } from '../../src/runtime/copies/backup.ts';
+import { JOURNAL_TRIM_OPTIONS, trimJournal } from '../../src/runtime/journal/trim-journal.ts';
 import { applyRetention, RETENTION_OPTIONS } from '../../src/runtime/retention/apply-retention.ts';
 import { measureSessions, SIZE_OPTIONS } from '../../src/runtime/copies/session-sizes.ts';
 import { ORPHAN_OPTIONS, removeOrphans } from '../../src/runtime/retention/remove-orphans.ts';
@@ -276,6 +277,15 @@ const subjects: Readonly<Record<string, Subject>> = {
       const policy = { rules: [{ deleteAfterDays: 1 }] };
       for await (const _ of applyRetention((await plain).store, policy, options));
     },
+  },
+  JOURNAL_TRIM_OPTIONS: {
+    table: JOURNAL_TRIM_OPTIONS,
+    call: async (options) =>
+      trimJournal(
+        (await plain).store,
+        { appName: 'petrichor', userId: 'u', sessionId: 's' },
+        options,
+      ),
   },
   ORPHAN_OPTIONS: {
     table: ORPHAN_OPTIONS,

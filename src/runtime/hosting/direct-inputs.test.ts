@@ -110,6 +110,16 @@ test('all pieces of the answer reach the reader, also when the message had no in
   assert.equal(text, 'You said one two three');
 });
 
+test('a message that is sent again changes nothing', async () => {
+  const store = new WatchedStore();
+  const { runtime, session } = await openRested(store);
+  const before = await store.find(session.key);
+  for await (const _ of session.send('again', { messageId: 'm0' }));
+  await runtime[Symbol.asyncDispose]();
+  assert.deepEqual(store.refused, ['inputs']);
+  assert.equal((await store.find(session.key))?.head, before?.head);
+});
+
 test('a message that another process accepted first under the same id counts once', async () => {
   const store = new WatchedStore();
   const { runtime, session } = await openRested(store);

@@ -176,7 +176,9 @@ export class HostedSession {
           { isOpen: () => !this.#isClosing },
         );
         this.#versions = fresh.marking.shared;
-        fresh.appendSystemRecord({ kind: 'loaded', place: state.name, ...shared }, clock.now());
+        // A step that was refused for its input leaves shared state as it was: nothing is recorded for it.
+        if (!sameVersions(shared.versions, this.#versions))
+          fresh.appendSystemRecord({ kind: 'loaded', place: state.name, ...shared }, clock.now());
         return fresh;
       },
       commit: async (step) => this.#commit(step),
