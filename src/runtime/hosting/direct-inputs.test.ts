@@ -4,6 +4,7 @@ import { agent } from '../../agents/index.ts';
 import type { Agent } from '../../agents/index.ts';
 import { contentText, deriveInvocationId } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
+import { SimulatedClock } from '../../net/index.ts';
 import { MemoryStore, StoreUnavailableError } from '../../store/index.ts';
 import type {
   CommitResult,
@@ -23,6 +24,7 @@ class WatchedStore extends MemoryStore {
   readonly refused: string[] = [];
   commits = 0;
   beforeAccepting: (() => Promise<void>) | undefined;
+  afterAccepting: (() => void) | undefined;
   beforeLoadingShared: (() => Promise<void>) | undefined;
 
   override async shared(...args: Parameters<MemoryStore['shared']>): Promise<SharedState> {
@@ -46,9 +48,18 @@ class WatchedStore extends MemoryStore {
     }
     const results = await super.commit(steps);
     for (const result of results) if (!result.ok) this.refused.push(result.refused);
+    if (results.some((result) => result.ok && result.inputs !== undefined)) {
+      const next = this.afterAccepting;
+      this.afterAccepting = undefined;
+      next?.();
+    }
     return results;
   }
 }
+
+const isUnavailable = (): never => {
+  throw new StoreUnavailableError('io', 'memory');
+};
 
 const echo = (): Agent =>
   agent({
@@ -64,7 +75,9 @@ async function openRested(
   store: WatchedStore,
   agents: readonly Agent[] = [echo()],
 ): Promise<{ readonly runtime: Runtime; readonly session: Session }> {
-  const runtime = await openRuntime({ agents, store });
+  // No scan comes.
+  const clock = new SimulatedClock(1);
+  const runtime = await openRuntime({ agents, store, clock });
   const session = await runtime.session('x');
   for await (const _ of session.send('zero', { messageId: 'm0' }));
   store.injected.length = 0;
@@ -251,6 +264,33 @@ test('the error of a commit whose outcome is unknown is the error of the message
   await runtime.close();
 });
 
+test('a step that was committed before its store was unavailable is no stale one', async () => {
+  const store = new WatchedStore();
+  const { runtime, session } = await openRested(store);
+  await using _ = runtime;
+  store.afterAccepting = isUnavailable;
+  const turn = session.send('one', { messageId: 'm1' });
+  assert.deepEqual(await turn.receipt, { inputSeq: 2, duplicate: false });
+  assert.equal(await turn.text(), 'You said one');
+  assert.deepEqual(store.refused, ['stale']);
+  assert.deepEqual(store.injected, []);
+  assert.deepEqual(await readAnswers(session), ['You said zero', 'You said one']);
+});
+
+test('an owner that lost the session does not take the step of the next owner for its own', async () => {
+  const store = new WatchedStore();
+  const { runtime, session } = await openRested(store);
+  await using _ = runtime;
+  store.afterAccepting = () => {
+    void store.evict(session.key);
+    isUnavailable();
+  };
+  const turn = session.send('one', { messageId: 'm1' });
+  assert.deepEqual(await turn.receipt, { inputSeq: 2, duplicate: true });
+  assert.equal(await turn.text(), 'You said one');
+  assert.deepEqual(await readAnswers(session), ['You said zero', 'You said one']);
+});
+
 test('a message that is sent while the session is being released is kept', async () => {
   const store = new WatchedStore();
   const { runtime, session } = await openRested(store);
@@ -300,6 +340,7 @@ test('an approval of a call that waits is accepted with its step, and a second o
   for await (const _event of session.send('pay again'));
   const [second] = await session.pending();
   store.injected.length = 0;
+  store.afterAccepting = isUnavailable;
   assert.equal(await session.approve(second?.id ?? '').text(), 'Done.');
   assert.deepEqual(store.injected, []);
   assert.deepEqual(paid, [second?.id]);

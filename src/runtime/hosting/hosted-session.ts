@@ -13,7 +13,7 @@ import type {
   Store,
   StoredPendingCall,
 } from '../../store/index.ts';
-import type { Committer } from '../scheduling/committer.ts';
+import type { Committer, FinalCommitResult } from '../scheduling/committer.ts';
 import { repeatWhileUnavailable } from '../scheduling/repeat-while-unavailable.ts';
 import type { ToolServices } from '../../tools/index.ts';
 import { rootSessionArtifacts } from '../called-agents/root-session-artifacts.ts';
@@ -442,8 +442,15 @@ export class HostedSession {
         snapshot: number % STEPS_PER_SNAPSHOT === 0 ? toStoredSnapshot(marking) : undefined,
       }),
     };
-    const result = await this.#direct.decide(direct, committer.commit(settled));
-    if (!result.ok) return OUTCOME_BY_REFUSAL[result.refused];
+    const committing = committer
+      .commit(settled)
+      .then(async (result) => (result.ok ? result : this.#recognizeStep(settled, result)));
+    const result = await this.#direct.decide(direct, committing);
+    if (!result.ok) {
+      // The inbox has an input that came first. If it cannot be read now, a later pull takes it.
+      if (result.refused === 'inputs') void this.pull().catch(() => {});
+      return OUTCOME_BY_REFUSAL[result.refused];
+    }
     this.#head = number;
     this.#lastSeq += events.length;
     this.#consumed = result.inputs?.at(-1) ?? inboxUpTo;
@@ -455,6 +462,29 @@ export class HostedSession {
     for (const event of events)
       if (event.type === 'turn.started') runtime.modelCalls.begin(row.key, event.invocationId);
     return 'committed';
+  }
+
+  /**
+   * A step is also stale when an earlier attempt committed it, and the store was then unavailable. Only this owner writes
+   * steps under its epoch, so it recognizes such a step. Its inputs are accepted, not repeated.
+   */
+  async #recognizeStep(
+    { key, uid, owner, epoch, step, accepts = [] }: SettledStep,
+    refused: FinalCommitResult,
+  ): Promise<FinalCommitResult> {
+    if (refused.ok || refused.refused !== 'stale' || accepts.length === 0) return refused;
+    const { store } = this.#options.runtime;
+    try {
+      const row = await store.find(key);
+      const isOwned = row?.uid === uid && row.owner === owner && row.epoch === epoch;
+      if (!isOwned || row.head !== step) return refused;
+      const inputs = await Promise.all(accepts.map(async (one) => store.findInput(key, one)));
+      const known = inputs.filter((input) => input !== undefined);
+      return known.length === accepts.length ? { ok: true, inputs: known } : refused;
+    } catch {
+      // The inbox recognizes the inputs, or reports that the store is unavailable.
+      return refused;
+    }
   }
 
   /** Converts a time of the session's clock to the runtime's clock. */
