@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { agent, agentTool, tool } from '../../src/index.ts';
+import type { Agent } from '../../src/index.ts';
 import { encodeMarking, parseRecords, replayRecords } from '../../src/net/journal/index.ts';
 import type { EncodedMarking, Trimmed } from '../../src/net/journal/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
@@ -144,8 +145,8 @@ test('a session that is kept because of its state is trimmed, but not while a tu
   assert.equal((await session.status()).status, 'idle');
 });
 
-test('the sessions of called agents are trimmed with the session that called them', async () => {
-  const clock = new SimulatedClock(START);
+/** An agent that calls another one in each turn. */
+function createLead(): Agent {
   const helper = agent({
     name: 'helper',
     description: 'Helps',
@@ -154,7 +155,7 @@ test('the sessions of called agents are trimmed with the session that called the
     ),
     tools: [tool({ name: 'look', description: 'Looks', execute: () => 'seen' })],
   });
-  const lead = agent({
+  return agent({
     name: 'lead',
     model: new ScriptedModel(({ contents }) =>
       contents.at(-1)?.role === 'user'
@@ -163,8 +164,12 @@ test('the sessions of called agents are trimmed with the session that called the
     ),
     tools: [agentTool(helper)],
   });
+}
+
+test('the sessions of called agents are trimmed with the session that called them', async () => {
+  const clock = new SimulatedClock(START);
   const store = new MemoryStore();
-  await using runtime = await openRuntime({ agents: [lead], store, clock });
+  await using runtime = await openRuntime({ agents: [createLead()], store, clock });
   const session = await runtime.session('s');
   await session.ask('one');
   clock.advance(10 * DAY);
@@ -181,6 +186,30 @@ test('the sessions of called agents are trimmed with the session that called the
     kept.flatMap(({ records }) => records).reduce((sum, { seq }) => sum + seq, 0),
   );
   assert.equal(await session.ask('two'), 'Done.');
+});
+
+test('a session whose journal cannot be trimmed does not keep those of called agents whole', async () => {
+  class DamagedStore extends MemoryStore {
+    override async trim(...args: Parameters<Store['trim']>): Promise<boolean> {
+      if (args[0].sessionId === KEY.sessionId) throw new UnverifiedBaseError(KEY, args[1].step);
+      return super.trim(...args);
+    }
+  }
+  const clock = new SimulatedClock(START);
+  const store = new DamagedStore();
+  await using runtime = await openRuntime({ agents: [createLead()], store, clock });
+  await (await runtime.session('s')).ask('one');
+  clock.advance(10 * DAY);
+  const [child] = await store.list({ agent: 'helper' });
+  const [result] = await apply({ store, clock }, [{ trimAfterDays: 5 }]);
+  assert.equal(result?.outcome, 'failed');
+  assert.ok(result.error instanceof UnverifiedBaseError);
+  const steps = await readAll(store.steps(child?.key ?? KEY, 0));
+  assert.deepEqual(
+    steps.flatMap(({ records }) => records.map(({ kind }) => kind)),
+    ['trimmed'],
+  );
+  assert.equal(result.trim?.step, steps.length);
 });
 
 test('a position before the first record is refused, and the error names the first possible one', async () => {

@@ -173,7 +173,7 @@ function report({ values, stdout }: RetainCall, result: RetentionResult): void {
   }
   const since = new Date(lastRecordAt).toISOString().slice(0, 10);
   const trimmed = trim && `${trim.records} records up to step ${trim.step}`;
-  const reason = copy?.uri ?? obstacle?.replaceAll('_', ' ') ?? trimmed ?? failure?.message;
+  const reason = copy?.uri ?? obstacle?.replaceAll('_', ' ') ?? failure?.message ?? trimmed;
   const text = `${outcome}: session "${key.sessionId}" of user ${key.userId}, app ${key.appName}, since ${since}`;
   stdout.write(`${printable(reason === undefined ? text : `${text}: ${reason}`)}\n`);
 }

@@ -72,7 +72,10 @@ export interface RetentionResult {
   /** When it got its last record, in epoch ms. */
   readonly lastRecordAt: number;
   readonly outcome: 'deleted' | 'archived' | 'trimmed' | 'planned' | 'kept' | 'changed' | 'failed';
-  /** Only if its journal was trimmed or, in a dry run, would be: the last step without records, and their number. */
+  /**
+   * Only if its journal was trimmed or, in a dry run, would be: the last step without records, and their number. Also if it
+   * failed for one of its sessions, and not for another.
+   */
   readonly trim?: JournalTrimming;
   /** Only if it was archived: where its copy is. */
   readonly copy?: ArchivedCopy;
@@ -203,6 +206,7 @@ class Pass {
     const { key, agent, updatedAt: lastRecordAt } = root;
     const found = { key, agent, lastRecordAt };
     const trims: JournalTrimming[] = [];
+    let failure: { readonly error: unknown } | undefined;
     try {
       const { appName, userId, sessionId } = key;
       const children = await this.#store.list({ appName, userId, parent: sessionId });
@@ -210,17 +214,24 @@ class Pass {
         // A journal that cannot be loaded is kept as it is.
         if (row.status === 'quarantined') continue;
         const options = { upTo, dryRun: this.#isDryRun };
-        const trim = await trimJournal(this.#store, row.key, options);
-        if (trim !== undefined) trims.push(trim);
+        try {
+          const trim = await trimJournal(this.#store, row.key, options);
+          if (trim !== undefined) trims.push(trim);
+        } catch (error) {
+          if (isPetrichorError(error) && error.code === 'session_not_found') continue;
+          // A journal that is damaged does not keep the others whole.
+          failure ??= { error };
+        }
       }
     } catch (error) {
-      if (isPetrichorError(error) && error.code === 'session_not_found') return undefined;
-      return { ...found, outcome: 'failed', error };
+      failure = { error };
     }
-    if (trims.length === 0) return undefined;
+    if (trims.length === 0 && failure === undefined) return undefined;
     const records = trims.reduce((sum, trim) => sum + trim.records, 0);
-    const trim = { step: trims[0]?.step ?? 0, records };
-    return { ...found, outcome: this.#isDryRun ? 'planned' : 'trimmed', trim };
+    const trim = trims[0] && { step: trims[0].step, records };
+    const done = { ...found, ...omitUndefined({ trim }) };
+    if (failure !== undefined) return { ...done, outcome: 'failed', ...failure };
+    return { ...done, outcome: this.#isDryRun ? 'planned' : 'trimmed' };
   }
 
   async #listScheduled(key: SessionKey): Promise<ReadonlySet<string>> {
