@@ -441,10 +441,12 @@ export class LocalRuntime implements Runtime {
 
   async #submit(submission: Submission): Promise<SubmitResult> {
     const { sessions = [], inputs = [] } = submission;
-    const result = await this.#submissions.run(async () => {
-      await this.#submissions.whenAccepted(inputs.map(({ key }) => key));
-      return this.#ignoringOwnChanges(async () => this.store.submit(submission));
-    });
+    const targets = inputs.map(({ key }) => key);
+    const result = await this.#submissions.run(async () =>
+      this.#submissions.writeBatch(targets, async () =>
+        this.#ignoringOwnChanges(async () => this.store.submit(submission)),
+      ),
+    );
     for (const { key } of [...sessions, ...inputs]) this.#dispatcher.schedule(key);
     return result;
   }

@@ -27,6 +27,8 @@ export class Submissions {
   readonly #running = new Set<Promise<unknown>>();
   /** Resolves when a session has the input that it is being given without its inbox, by session. */
   readonly #accepting = new Map<string, Promise<void>>();
+  /** How many writes of this runtime to the inbox of a session run now, by session. */
+  readonly #writing = new Map<string, number>();
   #isClosing = false;
   #isClosed = false;
 
@@ -56,7 +58,8 @@ export class Submissions {
     // Nothing is awaited between the last look and what follows.
     for (let other; (other = this.#accepting.get(name)) !== undefined;) await other;
     if (this.#isClosed) throw new RuntimeClosedError();
-    const accepted = this.#accept(one);
+    // It must not overtake an earlier input that is being written.
+    const accepted = this.#writing.has(name) ? undefined : this.#accept(one);
     if (accepted === undefined) return this.#inject(one);
     const done = accepted
       .then(async (receipt) => receipt ?? this.#inject(one))
@@ -70,7 +73,9 @@ export class Submissions {
     if (this.#isClosed) throw new RuntimeClosedError();
     const onDone = this.#onWrite();
     try {
-      const receipt = await this.#store.inject(key, input, dedupeKey);
+      const receipt = await this.#writeTo([formatSessionKey(key)], async () =>
+        this.#store.inject(key, input, dedupeKey),
+      );
       this.#schedule(key);
       return receipt;
     } finally {
@@ -78,9 +83,28 @@ export class Submissions {
     }
   }
 
-  /** Resolves when these sessions are given no input without their inbox, so that a later one keeps its order. */
-  async whenAccepted(keys: readonly SessionKey[]): Promise<void> {
-    await Promise.all(keys.map(async (key) => this.#accepting.get(formatSessionKey(key))));
+  /** Writes inputs of several sessions to their inboxes, after those that the sessions are being given without them. */
+  async writeBatch<T>(keys: readonly SessionKey[], write: () => Promise<T>): Promise<T> {
+    const names = [...new Set(keys.map(formatSessionKey))];
+    await Promise.all(
+      names.map(async (name) => {
+        for (let other; (other = this.#accepting.get(name)) !== undefined;) await other;
+      }),
+    );
+    return this.#writeTo(names, write);
+  }
+
+  async #writeTo<T>(names: readonly string[], write: () => Promise<T>): Promise<T> {
+    for (const name of names) this.#writing.set(name, (this.#writing.get(name) ?? 0) + 1);
+    try {
+      return await write();
+    } finally {
+      for (const name of names) {
+        const left = (this.#writing.get(name) ?? 1) - 1;
+        if (left === 0) this.#writing.delete(name);
+        else this.#writing.set(name, left);
+      }
+    }
   }
 
   /**
