@@ -105,15 +105,20 @@ test('nothing acknowledged is lost when a process is killed while it commits', a
           const cursor = { records: head * 2, events: head * 2 };
           const [result] = await store.commit([nextStep({ ...row, head }, cursor, { snapshot: { head } })]);
           const { inputSeq } = await store.inject(row.key, { place: 'p', value: head }, String(head));
-          console.log(JSON.stringify([result.ok, head + 1, inputSeq]));
+          appendFileSync(${JSON.stringify(join(folder, `acknowledged-${round}`))}, JSON.stringify([result.ok, head + 1, inputSeq]) + '\\n');
+          console.log('');
         }`,
       );
-      let acknowledged: unknown;
       let lines = 0;
-      for await (const text of createInterface({ input: child.stdout ?? assert.fail() })) {
-        acknowledged = JSON.parse(text);
+      for await (const _ of createInterface({ input: child.stdout ?? assert.fail() }))
         if (++lines === 5 + round * 11) child.kill('SIGKILL');
-      }
+      // Lines that the process printed last may not have come through.
+      const acknowledged: unknown = JSON.parse(
+        readFileSync(join(folder, `acknowledged-${round}`), 'utf8')
+          .trim()
+          .split('\n')
+          .at(-1) ?? '',
+      );
       const store = await openSqliteStore(file);
       const key = sessionKey(`s${round}`);
       const [, head, inputs] = acknowledged as [boolean, number, number];
@@ -197,6 +202,7 @@ test('an owner can have any name', async () => {
 async function runChild(file: string, body: string): Promise<ChildProcess> {
   const url = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
   const code = `
+    import { appendFileSync } from 'node:fs';
     import { openSqliteStore } from ${url('../open-sqlite-store.ts')};
     import { commitOk, createSession, nextStep, summary } from ${url('../../contract/sample-steps.ts')};
     const store = await openSqliteStore(${JSON.stringify(file)});
