@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { createUserEnvironment } from '../user-environment.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const folder = mkdtempSync(join(tmpdir(), 'petrichor-create-'));
@@ -26,12 +27,11 @@ const runtimes: Readonly<Record<string, readonly string[]>> = {
   Deno: [deno, 'test', '--allow-all', '--no-check'],
 };
 
-/** What a person sees: no variables of this test run or of npm, and the Node that most people have. */
-const env = {
+/** The Node that most people have is the first. */
+const env = createUserEnvironment({
   PATH: `${newestNode}:${process.env['PATH'] ?? ''}`,
-  HOME: process.env['HOME'] ?? folder,
   NO_COLOR: '1',
-};
+});
 
 async function run([program = '', ...args]: readonly string[], cwd: string): Promise<string> {
   const { stdout } = await promisify(execFile)(program, [...args], { cwd, env });

@@ -9,18 +9,18 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { DockerfileParser } from 'dockerfile-ast';
+import { createUserEnvironment } from '../user-environment.ts';
 import { deploy, has, readDeploy, root } from './deploy-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'petrichor-deploy-'));
 const app = join(folder, 'app');
 const node = join(root, 'node_modules', 'node', 'bin');
-const env = {
+const env = createUserEnvironment({
   PATH: `${node}:${process.env['PATH'] ?? ''}`,
-  HOME: process.env['HOME'] ?? folder,
   DATABASE_URL: `sqlite:${join(folder, 'sessions.db')}`,
   XDG_DATA_HOME: join(folder, 'caddy'),
   XDG_CONFIG_HOME: join(folder, 'caddy'),
-};
+});
 const running = new Set<ChildProcess>();
 
 const instructions = DockerfileParser.parse(readDeploy('Dockerfile')).getInstructions();
