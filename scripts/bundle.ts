@@ -2,11 +2,13 @@
  * Writes the JavaScript of `dist/`: one file per public entry, and chunks that the entries share. The declarations are
  * written by `tsc`.
  */
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseSync, type Node } from 'oxc-parser';
 import { rolldown, type Plugin } from 'rolldown';
 import packageJson from '../package.json' with { type: 'json' };
+import { breakStatementLines } from './statement-lines.ts';
+import { listChildren } from './syntax-tree.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const source = resolve(root, 'src');
@@ -88,11 +90,7 @@ function collectCalls(node: Node, starts: Set<number>): void {
   // Only what is static runs with the class.
   if (node.type === 'PropertyDefinition' && !node.static) return;
   if (node.type === 'CallExpression' || node.type === 'NewExpression') starts.add(node.start);
-  for (const child of Object.values(node).flat()) if (isNode(child)) collectCalls(child, starts);
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
+  for (const child of listChildren(node)) collectCalls(child, starts);
 }
 
 const bundle = await rolldown({
@@ -122,12 +120,24 @@ await bundle.write({
   },
   minify: {
     compress: { target: 'es2024', keepNames: { function: true, class: true } },
-    // Stack traces have the names of functions and classes, and lines.
+    // Stack traces have the names of functions and classes. Lines are added below.
     mangle: { toplevel: true, keepNames: { function: true, class: true } },
-    codegen: { removeWhitespace: false },
+    codegen: { removeWhitespace: true },
   },
   comments: { legal: true, annotation: true, jsdoc: false },
   // Without a comment in the files, because the package does not contain the maps.
   sourcemap: 'hidden',
 });
 await bundle.close();
+
+// A file without a map contains nothing but exports.
+for (const mapFile of globSync('dist/**/*.js.map', { cwd: root })) {
+  const file = mapFile.slice(0, -'.map'.length);
+  const map = JSON.parse(readFileSync(mapFile, 'utf8'));
+  const { code, mappings } = breakStatementLines(file, {
+    code: readFileSync(file, 'utf8'),
+    mappings: map.mappings,
+  });
+  writeFileSync(file, code);
+  writeFileSync(mapFile, JSON.stringify({ ...map, mappings }));
+}

@@ -3,28 +3,17 @@
  * compile where an optional peer is not installed, also with `skipLibCheck: false`: its types are `any` there.
  */
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
+import { keepUsedDeclarations } from './used-declarations.ts';
 
 const optional = Object.keys(packageJson.peerDependenciesMeta);
 const IMPORT = /^(?:import|export) .* from '([^']+)';$/gm;
-/** Also the types of the form `import('./x.ts').Name`. */
-const REFERENCE = /(?:\bfrom |\bimport\()'(\.[^']+)'/g;
 
 const entries = Object.values(packageJson.exports).flatMap((to) =>
   typeof to === 'string' ? [] : [join(to.types)],
 );
-
-/** The declarations that the entries refer to, directly or not, by path. */
-const used = new Map<string, string>();
-const open = [...entries];
-for (let file = open.pop(); file !== undefined; file = open.pop()) {
-  if (used.has(file)) continue;
-  const text = readFileSync(file, 'utf8');
-  used.set(file, text);
-  for (const [, target = ''] of text.matchAll(REFERENCE))
-    open.push(join(dirname(file), target.replace(/\.(?:ts|js)$/, '.d.ts')));
-}
+const used = keepUsedDeclarations(entries, (file) => readFileSync(file, 'utf8'));
 
 for (const file of globSync('dist/**/*.d.ts')) {
   const text = used.get(file);
@@ -37,5 +26,5 @@ for (const file of globSync('dist/**/*.d.ts')) {
       ? `// @ts-ignore An optional peer dependency.\n${line}`
       : line,
   );
-  if (marked !== text) writeFileSync(file, marked);
+  writeFileSync(file, marked);
 }
