@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import { parseSync, type Node } from 'oxc-parser';
 import { rolldown, type Plugin } from 'rolldown';
 import packageJson from '../package.json' with { type: 'json' };
-import { breakStatementLines } from './statement-lines.ts';
+import { makeReadable } from './readable-code.ts';
 import { listChildren } from './syntax-tree.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -120,7 +120,7 @@ await bundle.write({
   },
   minify: {
     compress: { target: 'es2024', keepNames: { function: true, class: true } },
-    // Stack traces have the names of functions and classes. Lines are added below.
+    // Stack traces have the names of functions and classes. Lines and private names are added below.
     mangle: { toplevel: true, keepNames: { function: true, class: true } },
     codegen: { removeWhitespace: true },
   },
@@ -134,10 +134,7 @@ await bundle.close();
 for (const mapFile of globSync('dist/**/*.js.map', { cwd: root })) {
   const file = mapFile.slice(0, -'.map'.length);
   const map = JSON.parse(readFileSync(mapFile, 'utf8'));
-  const { code, mappings } = breakStatementLines(file, {
-    code: readFileSync(file, 'utf8'),
-    mappings: map.mappings,
-  });
+  const { code, mappings } = makeReadable(file, readFileSync(file, 'utf8'), map);
   writeFileSync(file, code);
   writeFileSync(mapFile, JSON.stringify({ ...map, mappings }));
 }
