@@ -31,7 +31,9 @@ class Twin {
   trims = 0;
   #runtime: Promise<Runtime>;
   #messages = 0;
-  readonly #invocations: { readonly id: string; readonly at: number }[] = [];
+  readonly #invocations: string[] = [];
+  /** When each invocation began. A message that is sent again is still its first turn. */
+  readonly #begunAt = new Map<string, number>();
   #trimmedUpTo = 0;
 
   constructor(isTrimmed: boolean) {
@@ -54,7 +56,9 @@ class Twin {
       if (call === undefined) {
         const turn = session.send(text, { messageId: `m${this.#messages}` });
         for await (const event of turn) this.seen.push(event);
-        this.#invocations.push({ id: turn.invocationId, at: this.#clock.now() });
+        this.#invocations.push(turn.invocationId);
+        if (!this.#begunAt.has(turn.invocationId))
+          this.#begunAt.set(turn.invocationId, this.#clock.now());
       } else {
         const { id, fingerprint } = call;
         for await (const event of session.approve(id, { fingerprint })) this.seen.push(event);
@@ -66,8 +70,8 @@ class Twin {
       const to = this.#invocations.at(-1 - action.back);
       if (to === undefined || (await session.pending()).length > 0) return;
       // Only to a turn that the journal still has.
-      if (to.at <= this.#trimmedUpTo) return;
-      await session.rewind({ beforeInvocationId: to.id, dedupeKey: `${this.#clock.now()}` });
+      if ((this.#begunAt.get(to) ?? 0) <= this.#trimmedUpTo) return;
+      await session.rewind({ beforeInvocationId: to, dedupeKey: `${this.#clock.now()}` });
       this.#invocations.length -= action.back + 1;
     } else if (action.do === 'restart') {
       await (await this.#runtime)[Symbol.asyncDispose]();
