@@ -163,7 +163,7 @@ export interface Runtime extends AsyncDisposable {
   usage(query?: UsageOptions): Promise<readonly UsageTotal[]>;
   /**
    * Lists the quotas with what is used of each. Without a user: those of the app, of every user that the option `quotas`
-   * names, and of every user of this month.
+   * names, and of every other user that has a model call of this month or uses something.
    * @throws InvalidInputError when `scope` is invalid
    */
   quotas(options?: QuotaOptions): Promise<readonly QuotaStatus[]>;

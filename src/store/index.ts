@@ -82,6 +82,7 @@ export type {
   UsageTotal,
   VacuumOptions,
   VacuumResult,
+  UserQuery,
 } from './store.ts';
 export type {
   DocumentItem,

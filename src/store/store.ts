@@ -341,6 +341,13 @@ export type SessionFilter = SessionSelection & SessionOrder;
 /** Selects the sessions to count. */
 export type SessionCountFilter = Omit<SessionSelection, 'direction' | 'limit'>;
 
+/** Selects the users to list. */
+export interface UserQuery {
+  readonly appName: string;
+  /** True: also the users whose sessions were all deleted. Default: false. */
+  readonly withDeleted?: boolean;
+}
+
 /** The number of sessions by status, without statuses that no session has. */
 export type SessionCounts = { readonly [Status in StoredStatus]?: number };
 
@@ -429,6 +436,9 @@ export interface Store extends DocumentStore {
    * release without this method has written does not count.
    */
   countBytes(filter: SessionCountFilter): Promise<number>;
+
+  /** Lists the users of an app that have a session, each one once, in the order of their names. */
+  listUsers(query: UserQuery): Promise<readonly string[]>;
 
   /**
    * Makes `owner`, who must have joined, the session's owner and increases the epoch. Refused (`owned`) while the

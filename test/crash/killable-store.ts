@@ -168,6 +168,10 @@ export class KillableStore implements Store {
     return this.#read(async () => this.#store.countBytes(...args));
   }
 
+  async listUsers(...args: Parameters<Store['listUsers']>): ReturnType<Store['listUsers']> {
+    return this.#read(async () => this.#store.listUsers(...args));
+  }
+
   async countSessions(
     ...args: Parameters<Store['countSessions']>
   ): ReturnType<Store['countSessions']> {

@@ -119,7 +119,10 @@ export class QuotaLedger {
     return this.#readStatuses({ user: undefined, limits, isReport: true });
   }
 
-  /** The quotas of a user or, without one, those of the app and of every user that has used or is given something. */
+  /**
+   * The quotas of a user or, without one, those of the app, of every user that has limits of its own, and of every other
+   * user that uses something.
+   */
   async report(user?: string): Promise<readonly QuotaStatus[]> {
     const { quotas } = this.#options;
     if (user !== undefined)
@@ -130,15 +133,27 @@ export class QuotaLedger {
       });
     // One read for all, because users are many.
     const spent = Map.groupBy(await this.#readUsageOfUsers(), (row) => row.user ?? '');
-    const users = [...new Set([...Object.keys(quotas.users ?? {}), ...spent.keys()])].toSorted();
+    const known = new Set([...Object.keys(quotas.users ?? {}), ...spent.keys()]);
+    const users = new Set([...known, ...(await this.#listOwners())]);
     const statuses = [...(await this.reportApp())];
     // One after the other, so that a report of many users leaves the store to others.
-    for (const name of users) {
+    for (const name of [...users].toSorted()) {
       const limits = listLimits(findUserLimits(quotas, name));
       const account = { user: name, limits, isReport: true };
-      statuses.push(...(await this.#readStatuses(account, spent.get(name) ?? [])));
+      const read = await this.#readStatuses(account, spent.get(name) ?? []);
+      if (known.has(name) || read.some(({ used }) => used > 0)) statuses.push(...read);
     }
     return statuses;
+  }
+
+  /** The users that may have something without a model call of this month. */
+  async #listOwners(): Promise<readonly string[]> {
+    const { app: appName, store, artifacts, quotas } = this.#options;
+    const limited = listLimits(quotas.user).map(([quota]) => quota);
+    if (limited.every(isBudget)) return [];
+    // The artifacts of a deleted session stay.
+    const withDeleted = artifacts?.countBytes !== undefined && limited.includes('storageBytes');
+    return store.listUsers({ appName, withDeleted });
   }
 
   #listAccounts(user: string, isWanted: (quota: QuotaName) => boolean): readonly Account[] {

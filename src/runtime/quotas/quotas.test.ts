@@ -342,6 +342,42 @@ test('a report of all users reads their usage once, however many they are', asyn
   await assert.rejects(runtime.quotas({ scope: 'app', user: 'ada' }), InvalidInputError);
 });
 
+test('a report of all users has those with sessions, schedules or artifacts and no tokens', async () => {
+  const artifacts = new InMemoryArtifactService();
+  await using runtime = await openRuntime({
+    agents: [agent({ name: 'one', model: answering('small') })],
+    artifacts,
+    quotas: { user: { tokensPerDay: 500, sessions: 5, schedules: 2, storageBytes: 1e6 } },
+  });
+  await runtime.session('a', { user: 'ada' });
+  await runtime.schedules.create({ id: 's', everyMs: 60_000, message: 'Go' }, { user: 'bob' });
+  // Artifacts outlive their session.
+  const session = { appName: runtime.app, userId: 'eve', sessionId: 'a' };
+  await runtime.session('a', { user: 'eve' });
+  await runtime.artifacts?.save(
+    { session, name: 'notes' },
+    { text: 'x'.repeat(600) },
+    { saveId: 'one' },
+  );
+  await runtime.delete('a', { user: 'eve' });
+  // A user that has nothing any more is not listed.
+  await runtime.session('a', { user: 'zoe' });
+  await runtime.delete('a', { user: 'zoe' });
+  const report = await runtime.quotas();
+  const used = report.flatMap((status) =>
+    status.used > 0 && status.quota !== 'storageBytes'
+      ? [[status.user, status.quota, status.used]]
+      : [],
+  );
+  assert.deepEqual(used, [
+    ['ada', 'sessions', 1],
+    ['bob', 'schedules', 1],
+  ]);
+  assert.deepEqual([...new Set(report.map(({ user }) => user))], ['ada', 'bob', 'eve']);
+  const stored = report.find(({ user, quota }) => user === 'eve' && quota === 'storageBytes');
+  assert.equal(stored?.used, 600);
+});
+
 test('the budget of all users reads earlier days once a minute, and today before each call', async () => {
   const clock = new SimulatedClock(Date.UTC(2026, 0, 14, 12));
   const store = await openStore('memory:');

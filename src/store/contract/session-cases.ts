@@ -238,6 +238,29 @@ export const sessionCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
+    'the users with sessions are listed once, by app, and on request those with deleted ones',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const query = { appName: 'app' };
+      assert.deepEqual(await store.listUsers(query), []);
+      const bobs = await createSession(store, 'one', 'first', { userId: 'bob' });
+      await createSession(store, 'one', 'first', { userId: 'Zoe' });
+      await createSession(store, 'one', 'first', { userId: 'ada' });
+      await createSession(store, 'one', 'second', { userId: 'ada' });
+      assert.deepEqual(await store.listUsers(query), ['Zoe', 'ada', 'bob']);
+      await store.delete(bobs.key);
+      assert.deepEqual(await store.listUsers(query), ['Zoe', 'ada']);
+      assert.deepEqual(await store.listUsers({ ...query, withDeleted: true }), [
+        'Zoe',
+        'ada',
+        'bob',
+      ]);
+      assert.deepEqual(await store.listUsers({ appName: 'other', withDeleted: true }), []);
+    },
+  ),
+
+  storeContractCase(
     'sessions are listed last changed first, by app, user and agent',
     async (harness) => {
       const store = await harness.open();

@@ -19,6 +19,7 @@ import type {
   SessionCounts,
   SessionFilter,
   StoredStatus,
+  UserQuery,
 } from '../store.ts';
 import { IdlePacker } from './idle-packer.ts';
 import { MemorySession } from './memory-session.ts';
@@ -142,6 +143,12 @@ export class MemorySessions {
   countBytes(filter: SessionCountFilter): number {
     checkSessionFilter(filter);
     return this.#select(filter).reduce((sum, { journal }) => sum + journal.measure(), 0);
+  }
+
+  listUsers({ appName, withDeleted = false }: UserQuery): readonly string[] {
+    const sessions = [...this.#byKey.values(), ...(withDeleted ? this.#tombstones.values() : [])];
+    const users = sessions.flatMap(({ key }) => (key.appName === appName ? [key.userId] : []));
+    return [...new Set(users)].toSorted();
   }
 
   #select(filter: SessionCountFilter): readonly MemorySession[] {

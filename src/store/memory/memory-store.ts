@@ -48,9 +48,9 @@ import type {
   CommitResult,
   CommittedStep,
   DeleteCondition,
+  InboxInput,
   InboxRow,
   InjectReceipt,
-  InboxInput,
   InputSeq,
   JournalTrim,
   OwnerId,
@@ -75,6 +75,7 @@ import type {
   SubmitResult,
   UsageQuery,
   UsageTotal,
+  UserQuery,
   VacuumResult,
 } from '../store.ts';
 
@@ -159,6 +160,11 @@ export class MemoryStore implements Store {
   async countBytes(filter: SessionCountFilter): Promise<number> {
     this.#assertOpen();
     return this.#sessions.countBytes(filter);
+  }
+
+  async listUsers(query: UserQuery): Promise<readonly string[]> {
+    this.#assertOpen();
+    return this.#sessions.listUsers(query);
   }
 
   async claim(

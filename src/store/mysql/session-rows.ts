@@ -10,7 +10,7 @@ import {
   type FullRow,
   type NewSession,
 } from '../server/session-row.ts';
-import type { SessionCountFilter, SessionFilter } from '../store.ts';
+import type { SessionCountFilter, SessionFilter, UserQuery } from '../store.ts';
 import type { TableNames } from './schema.ts';
 import { CHANGE_NUMBER, type Reads, type SqlValue, type Transaction } from './statement.ts';
 
@@ -175,6 +175,20 @@ export async function countBytes(
     conditions.flatMap(([, ...values]) => values),
   );
   return Number(row?.bytes);
+}
+
+export async function listUsers(
+  queries: Reads,
+  t: TableNames,
+  { appName, withDeleted = false }: UserQuery,
+): Promise<readonly string[]> {
+  const tables = withDeleted ? (['sessions', 'tombstones'] as const) : (['sessions'] as const);
+  const users = tables.map((table) => `SELECT user_id AS name FROM ${t(table)} WHERE app = ?`);
+  const rows = await queries.rows<{ name: string }>(
+    `SELECT DISTINCT name FROM (${users.join(' UNION ALL ')}) AS users ORDER BY name`,
+    tables.map(() => appName),
+  );
+  return rows.map(({ name }) => name);
 }
 
 function listConditions({

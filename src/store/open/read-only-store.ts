@@ -28,6 +28,7 @@ export function readOnlyStore(store: Store, url: string): Store {
     list: store.list.bind(store),
     countSessions: store.countSessions.bind(store),
     countBytes: store.countBytes.bind(store),
+    listUsers: store.listUsers.bind(store),
     claim: async () => ({ ok: false, owned: location }),
     evict: refuse,
     commit: refuse,

@@ -26,6 +26,7 @@ export function postgresTables(s: string): ServerTables<Queries, WriteQueries> {
     listSessions: async (queries, filter, after) => sessions.list(queries, filter, after),
     countSessions: async (queries, filter) => sessions.count(queries, filter),
     countBytes: async (queries, filter) => sessions.countBytes(queries, filter),
+    listUsers: async (queries, query) => sessions.listUsers(queries, query),
     lockSessions: async (queries, keys, ifLocked) => sessions.lockAll(queries, keys, ifLocked),
     lockFamily: async (queries, key) => sessions.lockFamily(queries, key),
     deleteSessions: async (queries, rows) => deleteSessions(queries, s, rows),

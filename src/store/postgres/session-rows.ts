@@ -11,7 +11,7 @@ import {
   type FullRow,
   type NewSession,
 } from '../server/session-row.ts';
-import type { SessionCountFilter, SessionFilter } from '../store.ts';
+import type { SessionCountFilter, SessionFilter, UserQuery } from '../store.ts';
 import type { Queries } from './queries.ts';
 import { IS_ROOT } from './schema.ts';
 
@@ -203,6 +203,21 @@ export class SessionRows {
       values,
     );
     return row?.bytes ?? 0;
+  }
+
+  async listUsers(
+    queries: Queries,
+    { appName, withDeleted = false }: UserQuery,
+  ): Promise<readonly string[]> {
+    const tables = withDeleted ? ['sessions', 'tombstones'] : ['sessions'];
+    const users = tables.map(
+      (table) => `SELECT user_id AS name FROM ${this.#schema}.${table} WHERE app = $1`,
+    );
+    const rows = await queries.rows<{ name: string }>(
+      `SELECT DISTINCT name FROM (${users.join(' UNION ALL ')}) AS users ORDER BY name`,
+      [appName],
+    );
+    return rows.map(({ name }) => name);
   }
 }
 

@@ -53,9 +53,9 @@ import type {
   CommitResult,
   CommittedStep,
   DeleteCondition,
+  InboxInput,
   InboxRow,
   InjectReceipt,
-  InboxInput,
   InputSeq,
   JournalTrim,
   OwnerId,
@@ -80,6 +80,7 @@ import type {
   SubmitResult,
   UsageQuery,
   UsageTotal,
+  UserQuery,
   VacuumOptions,
   VacuumResult,
 } from '../store.ts';
@@ -197,6 +198,10 @@ export class ServerStore<R, W extends R> implements Store {
   async countBytes(filter: SessionCountFilter): Promise<number> {
     checkSessionFilter(filter);
     return this.#tables.countBytes(this.#database.queries, filter);
+  }
+
+  async listUsers(query: UserQuery): Promise<readonly string[]> {
+    return this.#tables.listUsers(this.#database.queries, query);
   }
 
   async claim(

@@ -22,6 +22,7 @@ import type {
   StepNumber,
   UsageQuery,
   UsageTotal,
+  UserQuery,
 } from '../store.ts';
 import type { InboxColumns, AppendedInput, InputKey } from './inbox-row.ts';
 import type { ItemStatements } from './item-statements.ts';
@@ -70,6 +71,7 @@ export interface ServerTables<R, W extends R>
 
   countSessions(queries: R, filter: SessionCountFilter): Promise<readonly StatusCount[]>;
   countBytes(queries: R, filter: SessionCountFilter): Promise<number>;
+  listUsers(queries: R, query: UserQuery): Promise<readonly string[]>;
 
   /**
    * Reads and locks the existing rows of these sessions until the transaction ends. Never waits: a row that another

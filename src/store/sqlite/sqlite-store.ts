@@ -58,9 +58,9 @@ import type {
   CommitResult,
   CommittedStep,
   DeleteCondition,
+  InboxInput,
   InboxRow,
   InjectReceipt,
-  InboxInput,
   InputSeq,
   JournalTrim,
   OwnerId,
@@ -85,6 +85,7 @@ import type {
   SubmitResult,
   UsageQuery,
   UsageTotal,
+  UserQuery,
   VacuumOptions,
   VacuumResult,
 } from '../store.ts';
@@ -203,6 +204,10 @@ export class SqliteStore implements Store {
 
   async countBytes(filter: SessionCountFilter): Promise<number> {
     return this.#read(() => this.#sessions.countBytes(filter));
+  }
+
+  async listUsers(query: UserQuery): Promise<readonly string[]> {
+    return this.#read(() => this.#sessions.listUsers(query));
   }
 
   async claim(

@@ -19,12 +19,13 @@ import type {
   OwnerId,
   RunnablePage,
   RunnableQuery,
-  StoredPendingCall,
   SessionCountFilter,
   SessionCounts,
   SessionFilter,
   SessionRow,
   SettledStep,
+  StoredPendingCall,
+  UserQuery,
 } from '../../store.ts';
 import type { BlobTable } from './blob-table.ts';
 import type { Connection, Statement } from '../database/connection.ts';
@@ -317,6 +318,17 @@ export class SessionTable {
       .prepare<{ bytes: number }>(sql)
       .get(...where.flatMap(({ values }) => values));
     return row?.bytes ?? 0;
+  }
+
+  listUsers({ appName, withDeleted = false }: UserQuery): readonly string[] {
+    const tables = withDeleted ? ['sessions', 'tombstones'] : ['sessions'];
+    const users = tables.map((table) => `SELECT user AS name FROM ${table} WHERE app = ?`);
+    return this.#connection
+      .prepare<{ name: string }>(
+        `SELECT DISTINCT name FROM (${users.join(' UNION ALL ')}) ORDER BY name`,
+      )
+      .all(...tables.map(() => appName))
+      .map(({ name }) => name);
   }
 
   /** Lists the sessions of agents that this session called. */
