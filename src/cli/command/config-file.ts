@@ -75,10 +75,14 @@ function described(option: Option): v.GenericSchema<unknown, ConfigValue> {
   return v.pipe(valueSchema(option), v.description(option.summary));
 }
 
+/** Its messages do not show the value, which may be a secret in a wrong place. */
 function valueSchema(option: Option): v.GenericSchema<unknown, ConfigValue> {
-  if (option.type === 'boolean') return v.boolean();
-  if ('multiple' in option) return v.array(v.string());
-  return NUMBERS.has(option.value) ? v.pipe(v.number(), v.integer()) : v.string();
+  if (option.type === 'boolean') return v.boolean('must be true or false');
+  const text = v.string('must be a text');
+  if ('multiple' in option) return v.array(text, 'must be a list of texts');
+  return NUMBERS.has(option.value)
+    ? v.pipe(v.number('must be a number'), v.integer('must be an integer'))
+    : text;
 }
 
 /** Options as they would be on a command line. */
