@@ -77,6 +77,10 @@ test('a file has the options, and the URL of the store comes from the environmen
     refused.stderr.text,
     /--store is "env:DATABASE", and the environment variable DATABASE is not set\./,
   );
+  const address = await folder.run(['sessions', '--store', 'env:postgres://app:hunter2@db/app']);
+  assert.equal(address.code, 2);
+  assert.match(address.stderr.text, /--store has an address after "env:"\. Write the name/);
+  assert.doesNotMatch(address.stderr.text, /hunter2/);
 });
 
 test('an operator drains a server over HTTP, and its process ends as after SIGTERM', async () => {
