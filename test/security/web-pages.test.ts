@@ -222,6 +222,12 @@ test('an allowed origin that a browser could not send is rejected when the serve
       code: 'invalid_input',
       field: 'allowOrigins',
     });
+  await assert.rejects(
+    openServerFixture(scriptedChat, {
+      server: { allowOrigins: ['https://a:hunter2@app.example'] },
+    }),
+    (error: Error) => !error.message.includes('hunter2'),
+  );
 });
 
 test('an invalid Host header gets 400, an invalid retry count is ignored, and neither is reported as a server error', async () => {

@@ -111,9 +111,11 @@ function crossOriginError(source: string): HttpError {
 
 function parseOrigin(origin: string): string {
   if (/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@A-Z*]+$/.test(origin)) return origin;
+  // An address with a password is not shown.
+  const shown = origin.includes('@') ? 'An entry with credentials' : quoted(origin);
   throw new InvalidInputError(
     'allowOrigins',
-    `${quoted(origin)} is not an origin such as https://app.example. Write scheme, host and port in lower case, without a path.`,
+    `${shown} is not an origin such as https://app.example. Write scheme, host and port in lower case, without a path.`,
   );
 }
 
