@@ -535,7 +535,14 @@ export class LocalRuntime implements Runtime {
 
   async #drain(timeoutMs: number): Promise<void> {
     this.#failover.stop();
+    const giveUp = this.#giveUpCommitsAfter(timeoutMs + CLOSE_MS);
     await this.#activeSessions.drain(timeoutMs);
+    giveUp();
+  }
+
+  /** Bounds the wait for a store that cannot commit the last steps. Returns a function that lifts the bound. */
+  #giveUpCommitsAfter(ms: number): () => void {
+    return this.#clock.at(this.#clock.now() + ms, () => void this.#committer.close());
   }
 
   async close(): Promise<void> {
@@ -578,8 +585,7 @@ export class LocalRuntime implements Runtime {
     this.#failover.stop();
     this.#unsubscribe();
     await this.#dispatcher.close();
-    // Bounds the wait for a store that cannot commit the last steps.
-    const giveUp = this.#clock.at(this.#clock.now() + CLOSE_MS, () => void this.#committer.close());
+    const giveUp = this.#giveUpCommitsAfter(CLOSE_MS);
     await this.#activeSessions.closeAll();
     await this.#closeDispatcher();
     giveUp();

@@ -176,7 +176,8 @@ export interface Runtime extends AsyncDisposable {
    * Prepares to close while other processes share the store. Takes no more sessions and starts no more effects. Waits
    * until the running effects end, for 30 s at most, then aborts them as `close` does. Each session is given away as
    * soon as its effects have ended, at a settled step, and another process continues it. Reading goes on, and inputs
-   * are accepted for other processes. Only `close` makes sense afterwards.
+   * are accepted for other processes. A step that the store cannot commit within 10 s more is given up: another process
+   * repeats it. Only `close` makes sense afterwards.
    */
   drain(options?: DrainOptions): Promise<void>;
   /**

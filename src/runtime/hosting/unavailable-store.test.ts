@@ -5,6 +5,7 @@ import { agent, agentTool } from '../../agents/index.ts';
 import type { Agent } from '../../agents/index.ts';
 import type { LogEvent } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
+import { SimulatedClock } from '../../net/index.ts';
 import { MemoryStore, type Store } from '../../store/index.ts';
 import { StoreUnavailableError } from '../../store/internal.ts';
 import { tool } from '../../tools/index.ts';
@@ -114,12 +115,46 @@ test('a call of an agent that begins while the store is unavailable waits for th
   assert.deepEqual(outcomes, ['ok']);
 });
 
-/** A tool that runs once, until the store has failed. */
-function createWorker(runs: string[]): { readonly worker: Agent; readonly endTool: () => void } {
+test('a drain ends although the store cannot commit, and the next runtime continues the turn', async () => {
+  const memory = new MemoryStore();
+  const { store, failNext } = createFailingStore(memory, 'commit');
+  const clock = new SimulatedClock();
+  const runs: string[] = [];
+  const { worker, endTool } = createWorker(runs, true);
+  const failed = Promise.withResolvers<void>();
+  const first = await openRuntime({
+    agents: [worker],
+    store,
+    clock,
+    onError: (error) => {
+      if (error instanceof StoreUnavailableError) failed.resolve();
+    },
+  });
+  const session = await first.session('x');
+  await session.send('Work.').accepted;
+  while (runs.length === 0) await setImmediate();
+  failNext(Infinity);
+  endTool();
+  await failed.promise;
+  const drained = first.drain({ timeoutMs: 1000 });
+  clock.advance(11_000);
+  await drained;
+  await first.close();
+  await using second = await openRuntime({ agents: [worker], store: memory });
+  assert.deepEqual(await readOutcomes(await second.session('x')), ['ok']);
+  assert.equal(runs.length, 2);
+});
+
+/** A tool that ends when the store has failed. */
+function createWorker(
+  runs: string[],
+  readOnly = false,
+): { readonly worker: Agent; readonly endTool: () => void } {
   const end = Promise.withResolvers<void>();
   const work = tool({
     name: 'work',
     description: 'Works.',
+    readOnly,
     execute: async () => {
       runs.push('began');
       await end.promise;
