@@ -11,8 +11,9 @@ export class DamagedCopyError extends PetrichorError {
   readonly file: string;
 
   constructor(file: string, problem: string, options?: PetrichorErrorOptions) {
+    // The problem can be the message of another error, which ends with a period.
     super(
-      `${file} ${problem}. Nothing was written. Copy the file again from where it was written, or use another copy.`,
+      `${file} ${problem.replace(/\.$/, '')}. Nothing was written. Copy the file again from where it was written, or use another copy.`,
       options,
     );
     this.file = file;
