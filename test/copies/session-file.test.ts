@@ -28,9 +28,15 @@ test('an exported session continues elsewhere, and runs no finished tool again',
   const options = ['--store', at('source.db'), '--output', at('trip.gz')];
   const exported = await folder.run(['export', 'trip', ...options, '--artifacts', at('artifacts')]);
   assert.equal(exported.code, 0, exported.stderr.text);
+  const partly = await folder.run(['import', at('trip.gz'), '--store', at('partly.db')]);
+  assert.match(
+    partly.stdout.text,
+    /Versions of artifacts that were left out: 1\. To save them, delete/,
+  );
   const target = ['--store', at('target.db'), '--artifacts', at('new')];
   const imported = await folder.run(['import', at('trip.gz'), ...target]);
   assert.match(imported.stdout.text, /^Imported session "trip" of user default, app petrichor: /);
+  assert.doesNotMatch(imported.stdout.text, /left out/);
 
   const later: string[] = [];
   await using other = await openNoter(at('target.db'), later);

@@ -68,8 +68,12 @@ export const importCommand: Command = defineCommand({
         archive === undefined || archived === undefined
           ? await importSession(file, store, options)
           : await archive.restore(archived, store, options);
-      const { key, agent, records, events } = imported;
-      const text = `Imported session "${key.sessionId}" of user ${key.userId}, app ${key.appName}: ${records} records, ${events} events. It continues with the agent ${agent}.`;
+      const { key, agent, records, events, artifacts: count } = imported;
+      const leftOut =
+        count === 0 || values.artifacts !== undefined
+          ? ''
+          : ` Versions of artifacts that were left out: ${count}. To save them, delete the session, and import it again with --artifacts DIR.`;
+      const text = `Imported session "${key.sessionId}" of user ${key.userId}, app ${key.appName}: ${records} records, ${events} events. It continues with the agent ${agent}.${leftOut}`;
       stdout.write(values.json ? `${JSON.stringify(imported)}\n` : `${printable(text)}\n`);
     } finally {
       await store.close();
