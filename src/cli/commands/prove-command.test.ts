@@ -363,15 +363,14 @@ test('names with line ends and quotes stay text in a saved test', () => {
   const text = toProofTestFile(report.results, {
     testFile: '/a/t.test.ts',
     moduleFile: '/a/n.ts',
-    expression: 'net',
-    bounds: {},
+    source: { net: 'net', bounds: {} },
   });
   const lines = (text ?? '').split(/[\r\n\u2028\u2029]+/).filter((line) => line !== '');
   for (const line of lines) assert.match(line, /^(?:\/\/|import |const |test\(| {2}|\}\);)/);
   assert.doesNotMatch(lines.filter((line) => !line.startsWith('//')).join('\n'), /^global/m);
 });
 
-test('the test of an agent imports the agent', async () => {
+test('the test of an agent imports the agent, and proves it through the contracts of its components', async () => {
   const folder = createFolder();
   const args = ['--property', 'unreachable(turn.waiting)', '--save-test', 'tests/agent.test.ts'];
   mkdirSync(join(folder.path, 'tests'));
@@ -379,6 +378,11 @@ test('the test of an agent imports the agent', async () => {
   const text = readFileSync(join(folder.path, 'tests/agent.test.ts'), 'utf8');
   assert.match(text, /^import \* as subject from '\.\.\/agent\.ts';$/m);
   assert.match(text, /^const net = subject\.assistant\.compiled;$/m);
+  assert.match(
+    text,
+    /^const \{ bounds, components \} = agentProof\(subject\.assistant, \{"atOnce":1,"faults":0.*\}\);$/m,
+  );
+  assert.match(text, /await prove\(net, \{ properties, bounds, components \}\);$/m);
   assert.match(text, /parseProperty\('unreachable\(\{turn\.waiting: 1\}\)'\)/);
   assert.match(text, /^\/\/ +1\. from outside → user\.in$/m);
 });

@@ -144,7 +144,7 @@ export const proveCommand: Command = defineCommand({
     if (values.watch) return watchProof(call, file);
     const subject = await loadProofSubject({ file, cwd, name: values.agent }, limits);
     const { net, bounds, components, brokenRules } = subject;
-    if (values['save-test'] !== undefined && subject.expression === undefined)
+    if (values['save-test'] !== undefined && subject.source === undefined)
       throw new UsageError(
         `--save-test needs an agent or a net that ${file} exports. An ADK agent or a definition has no net that a test can import.`,
         'prove',
@@ -152,14 +152,9 @@ export const proveCommand: Command = defineCommand({
     const moduleFile = resolve(cwd, file);
     const besideModule = join(dirname(moduleFile), 'refuted.test.ts');
     const toTestText = (results: ProofReport['results'], to: string): string | undefined => {
-      const { expression } = subject;
-      if (expression === undefined) return undefined;
-      return toProofTestFile(results, {
-        testFile: resolve(cwd, to),
-        moduleFile,
-        expression,
-        bounds,
-      });
+      const { source } = subject;
+      if (source === undefined) return undefined;
+      return toProofTestFile(results, { testFile: resolve(cwd, to), moduleFile, source });
     };
     const properties = selectProperties(subject, values);
     const paint = createPaint(stdout, env);

@@ -12,6 +12,7 @@ import { importModule } from '../loading/import-module.ts';
 import { loadAgent } from '../loading/load-agent.ts';
 import type { AgentSelector } from '../loading/load-agent.ts';
 import { selectNamed } from '../loading/select-named.ts';
+import type { ProofSource } from './proof-test-file.ts';
 
 /** What a proof is about: the net of an agent, or a net that a module exports. */
 export interface ProofSubject {
@@ -24,8 +25,8 @@ export interface ProofSubject {
   readonly components?: ProveOptions['components'];
   /** The rules of agents that the arcs break. Undefined for a net without an agent. */
   readonly brokenRules: readonly string[] | undefined;
-  /** The compiled net as an expression of the namespace `subject` of its module. Undefined for ADK agents and definitions. */
-  readonly expression: string | undefined;
+  /** How a test gets the net from the namespace `subject` of its module. Undefined for ADK agents and definitions. */
+  readonly source: ProofSource | undefined;
 }
 
 /**
@@ -62,7 +63,7 @@ export async function loadProofSubject(
     net: agent.compiled,
     ...agentProof(agent, limits),
     brokenRules: listBrokenRules(agent),
-    expression: own && `subject.${own.label}.compiled`,
+    source: own && { agent: `subject.${own.label}`, limits },
   };
 }
 
@@ -76,29 +77,27 @@ function toNetSubject(
   { name, net, expression }: ExportedNet,
   { faults, messages, atOnce, shutdowns, states, quiescentPlaces }: AgentProofLimits,
 ): ProofSubject {
-  const { properties, bounds } = netProof(
-    net,
-    quiescentPlaces === undefined ? {} : { quiescentPlaces },
-  );
+  const proof = netProof(net, quiescentPlaces === undefined ? {} : { quiescentPlaces });
   const environment = [...net.places.values()].flatMap((place) =>
     place.kind === 'tokens' && place.environment ? [place.name] : [],
   );
+  const bounds = {
+    ...proof.bounds,
+    ...(messages !== undefined && {
+      environment: Object.fromEntries(environment.map((place) => [place, messages])),
+    }),
+    ...(atOnce !== undefined && { upTo: atOnce }),
+    ...(faults !== undefined && { faults }),
+    ...(shutdowns !== undefined && { shutdowns }),
+    ...(states !== undefined && { states }),
+  };
   return {
     name,
     net,
-    properties,
-    bounds: {
-      ...bounds,
-      ...(messages !== undefined && {
-        environment: Object.fromEntries(environment.map((place) => [place, messages])),
-      }),
-      ...(atOnce !== undefined && { upTo: atOnce }),
-      ...(faults !== undefined && { faults }),
-      ...(shutdowns !== undefined && { shutdowns }),
-      ...(states !== undefined && { states }),
-    },
+    properties: proof.properties,
+    bounds,
     brokenRules: undefined,
-    expression,
+    source: { net: expression, bounds },
   };
 }
 

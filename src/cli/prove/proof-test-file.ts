@@ -1,4 +1,5 @@
 import { dirname, relative, resolve, sep } from 'node:path';
+import type { AgentProofLimits } from '../../agents/index.ts';
 import { formatProperty, formatTrace } from '../../verify/index.ts';
 import type { Bounds, ProofReport } from '../../verify/index.ts';
 
@@ -10,10 +11,17 @@ export interface ProofTest {
   /** The path of the test file, and of the module that exports the net. */
   readonly testFile: string;
   readonly moduleFile: string;
-  /** The compiled net, as an expression of the namespace `subject` of the module. */
-  readonly expression: string;
-  readonly bounds: Bounds;
+  /** What is proved, by expressions of the namespace `subject` of the module. */
+  readonly source: ProofSource;
 }
+
+/**
+ * A net with its bounds, or an agent with the limits of its proof. The bounds and the components of an agent are found
+ * again when the test runs: they follow the net that is mended.
+ */
+export type ProofSource =
+  | { readonly net: string; readonly bounds: Bounds }
+  | { readonly agent: string; readonly limits: AgentProofLimits };
 
 /**
  * Returns the text of a test file with one test for each refuted property. A test fails while the property is refuted,
@@ -21,7 +29,7 @@ export interface ProofTest {
  */
 export function toProofTestFile(
   results: ProofReport['results'],
-  { testFile, moduleFile, expression, bounds }: ProofTest,
+  { testFile, moduleFile, source }: ProofTest,
 ): string | undefined {
   const refuted = results.filter(({ verdict }) => verdict === 'refuted');
   if (refuted.length === 0) return undefined;
@@ -35,21 +43,27 @@ export function toProofTestFile(
       .map((line) => `// ${line}`.trimEnd()),
     `test(${quote(property.name)}, async () => {`,
     `  const properties = [parseProperty(${quote(formatProperty(property))})];`,
-    '  const report = await prove(net, { properties, bounds });',
+    `  const report = await prove(net, { properties, ${'agent' in source ? 'bounds, components' : 'bounds'} });`,
     '  assert.ok(isProved(report), formatReport(report));',
     '});',
   ]);
-  const compiles = expression.startsWith('compile(');
   return [
     `${FIRST_WORDS} A test fails while its property is refuted, and passes when it is proved.`,
     "import assert from 'node:assert/strict';",
     "import { test } from 'node:test';",
-    ...(compiles ? ["import { compile } from 'petrichor/net';"] : []),
+    ...('agent' in source ? ["import { agentProof } from 'petrichor/agents';"] : []),
+    ...('net' in source && source.net.startsWith('compile(')
+      ? ["import { compile } from 'petrichor/net';"]
+      : []),
     "import { formatReport, isProved, parseProperty, prove } from 'petrichor/verify';",
     `import * as subject from ${quote(path.startsWith('.') ? path : `./${path}`)};`,
     '',
-    `const net = ${expression};`,
-    `const bounds = ${JSON.stringify(bounds)};`,
+    ...('agent' in source
+      ? [
+          `const net = ${source.agent}.compiled;`,
+          `const { bounds, components } = agentProof(${source.agent}, ${JSON.stringify(source.limits)});`,
+        ]
+      : [`const net = ${source.net};`, `const bounds = ${JSON.stringify(source.bounds)};`]),
     ...tests,
     '',
   ].join('\n');
