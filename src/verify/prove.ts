@@ -60,17 +60,54 @@ export async function prove(net: CompiledNet, options: ProveOptions): Promise<Pr
   const derivations = new Derivations(net, options);
   const { onResult = () => {} } = options;
   derivations.takeKnown().forEach(onResult);
-  const groups = groupByLabels(net, derivations.searched);
+  const run = new ProofRun({
+    ...options,
+    onResult: (result) => derivations.add(result).forEach(onResult),
+  });
+  const [plain, ...labeled] = groupByLabels(net, derivations.searched);
+  // These come last, but a violation near the start is not kept waiting by searches of all states.
+  const refuted = plain.properties.length > 0 ? await refuteNear(net, labeled, options, run) : [];
   const reports: ProofReport[] = [];
-  for (const { labels, properties } of groups) {
-    const report = await proveSearched(net, labels, {
-      ...options,
-      properties,
-      onResult: (result) => derivations.add(result).forEach(onResult),
-    });
-    reports.push(report);
+  for (const { labels, properties } of [plain, ...labeled]) {
+    const open = properties.filter((property) => !refuted.includes(property));
+    reports.push(await proveSearched(net, labels, { ...options, properties: open }, run));
   }
   return { ...mergeReports(reports), results: derivations.results() };
+}
+
+/** The states of one search for violations near the start. */
+const MAX_NEAR_STATES = 8_000;
+
+/** Reports and returns the properties with labels that few states refute. */
+async function refuteNear(
+  net: CompiledNet,
+  groups: readonly LabelGroup[],
+  options: ProveOptions,
+  run: ProofRun,
+): Promise<readonly SearchedProperty[]> {
+  const { bounds = {}, route, cache } = options;
+  if (route === 'solver') return [];
+  const states = Math.min(bounds.states ?? MAX_NEAR_STATES, MAX_NEAR_STATES);
+  const refuted: SearchedProperty[] = [];
+  for (const { labels, properties } of groups) {
+    if (run.endReason !== undefined) break;
+    const expanded = expand(net, bounds, labels);
+    const open = properties.filter(
+      (property) => cache?.get(proofCacheKey(expanded, options, property)) === undefined,
+    );
+    if (open.length === 0) continue;
+    const near = new ProofRun({
+      ...options,
+      onResult: (result) => {
+        if (result.verdict !== 'refuted') return;
+        refuted.push(...open.filter((property) => property === result.property));
+        run.report(result);
+      },
+    });
+    const limits = { bounds: { ...bounds, states }, route: 'search', beyondBounds: false } as const;
+    await proveSearched(net, labels, { ...options, ...limits, properties: open }, near);
+  }
+  return refuted;
 }
 
 interface LabelGroup {
@@ -121,6 +158,7 @@ async function proveSearched(
   net: CompiledNet,
   labels: readonly string[],
   options: SearchedOptions,
+  run: ProofRun,
 ): Promise<ProofReport> {
   const startedAt = performance.now();
   const { properties, bounds = {}, cache } = options;
@@ -141,7 +179,6 @@ async function proveSearched(
     if (key === undefined || result.verdict === 'unknown') return;
     cache?.set(key, { ...result, ...omitUndefined({ unfired: coverage.unfired, contracts }) });
   };
-  const run = new ProofRun(options);
   for (const [property, key] of keys) {
     const cached = cache?.get(key);
     if (cached === undefined || !isTrusted(expanded, property, cached)) continue;

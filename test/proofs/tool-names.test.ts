@@ -78,6 +78,38 @@ test('approvals are default properties of an agent, and its arcs decide them', a
   );
 });
 
+test('a bypassed approval is reported before the whole net is searched for other properties', async () => {
+  const { properties, bounds, components } = agentProof(bypassing, { atOnce: 1, faults: 0 });
+  const reported: (readonly [name: string, verdict: string])[] = [];
+  await prove(bypassing.compiled, {
+    properties: Object.values(properties),
+    bounds,
+    components,
+    failFast: true,
+    onResult: ({ property, verdict }) => reported.push([property.name, verdict]),
+  });
+  assert.deepEqual(reported[0], [
+    'tool.run(charge) never before its tool.answer(charge)',
+    'refuted',
+  ]);
+  assert.deepEqual([...new Set(reported.slice(1).map(([, verdict]) => verdict))], ['unknown']);
+});
+
+test('failFast also ends the search of properties that name tools', async () => {
+  const shop = agent(definition);
+  const { bounds } = agentProof(shop, { atOnce: 1, faults: 0 });
+  const texts = ['unreachable(turn.current)', 'atMost(tool.run(look), 9, per: user.in)'];
+  const { results } = await prove(shop.compiled, {
+    properties: texts.map((text) => parseProperty(text)),
+    bounds,
+    failFast: true,
+  });
+  assert.deepEqual(
+    results.map(({ verdict }) => verdict),
+    ['refuted', 'unknown'],
+  );
+});
+
 test('the approval of one tool does not stand for another', async () => {
   const text = 'precedes(tool.answer(look), tool.run(charge), each: true)';
   const result = await proveText(agent(definition), text);
