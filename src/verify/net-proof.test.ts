@@ -144,6 +144,17 @@ test('noStaleCommits belongs to nets with a generation only', () => {
   );
   assert.equal(netProof(of).properties['noStaleCommits']?.kind, 'noStaleCommits');
   assert.equal('noStaleCommits' in netProof(compileNet(ask)).properties, false);
+  const readLate = effect('read', {
+    take: { order },
+    read: { setting: generation },
+    give: oneOf({ done, nothing: allOf({}) }),
+    failed: () => ({ done: null }),
+    run: async () => ({ done: null }),
+  });
+  const setting = compile(
+    net('shop', { initial: [initialToken(generation, null)], transitions: [readLate, renew] }),
+  );
+  assert.equal('noStaleCommits' in netProof(setting).properties, false);
 });
 
 test('a net that stops while something waits is refuted, unless the caller allows the place', async () => {

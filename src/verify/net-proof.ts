@@ -30,7 +30,7 @@ export interface NetProof {
  * - `bounded`: no place grows without end.
  * - `once/PLACE`: of the transitions that lead to a flag and that it inhibits, only one fires.
  * - `approved/PLACE`: what a transition releases with an input from outside is never used before.
- * - `noStaleCommits`, if the net has a generation.
+ * - `noStaleCommits`, if the net has a generation that a pure transition reads.
  * - `joinsComplete`, if a transition gives up the wait of a join.
  *
  * In the bounds, no transition has a fault and no owner shuts down.
@@ -46,7 +46,9 @@ export function netProof(
       bounded: bounded(),
       ...Object.fromEntries(listFlags(net)),
       ...Object.fromEntries(listApprovals(net)),
-      ...(findGenerations(net).length > 0 && { noStaleCommits: noStaleCommits() }),
+      ...(findGenerations(net).some(({ isReadByEffects }) => !isReadByEffects) && {
+        noStaleCommits: noStaleCommits(),
+      }),
       ...(findAbandonedJoins(net, []).length > 0 && { joinsComplete: joinsComplete() }),
     },
     bounds: { faults: 0, shutdowns: false },

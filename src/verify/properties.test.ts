@@ -229,6 +229,32 @@ test('noStaleCommits: commits that read the generation hold by their arcs', asyn
   assert.deepEqual([verdict, by], ['proved', 'the arcs: every commit reads the latest generation']);
 });
 
+const effectCommit = effect('commit.slowly', {
+  take: { work },
+  read: { generation },
+  retry: { attempts: 2, backoff: '1s..2s' },
+  give: oneOf({ fresh: committed, stale: done }),
+  failed: unused,
+  run: unused,
+});
+
+test('noStaleCommits: an effect that reads the generation at its start commits what is stale at its end', async () => {
+  const { verdict, trace } = await decide([start, renew, effectCommit], noStaleCommits(), [
+    generation,
+  ]);
+  assert.equal(verdict, 'refuted');
+  const names = trace?.steps.map(({ transition }) => transition) ?? [];
+  assert.deepEqual(names.slice(-2), ['renew', 'commit.slowly']);
+});
+
+test('noStaleCommits: a net without a generation has no commit that reads one', async () => {
+  const { verdict, by } = await decide([start, renew, quickCommit], noStaleCommits(), [generation]);
+  assert.deepEqual(
+    [verdict, by],
+    ['proved', 'the arcs: no transition reads a generation before it commits'],
+  );
+});
+
 test('noStaleCommits: a commit without a read is refuted by work that is older than the generation', async () => {
   const { verdict, trace } = await decide([start, renew, quickCommit, commit], noStaleCommits(), [
     generation,

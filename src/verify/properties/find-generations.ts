@@ -12,6 +12,8 @@ export interface Generation {
   readonly unchecked: readonly string[];
   /** The places of the work: from where it begins to the commit. */
   readonly work: readonly string[];
+  /** True if only effects read the generation before they commit. Then it may also be a setting. */
+  readonly isReadByEffects: boolean;
 }
 
 /**
@@ -30,17 +32,19 @@ function toGeneration(net: CompiledNet, place: string): readonly Generation[] {
   if (takers.length === 0 || !isReplaced) return [];
   const readers = net.transitions.filter((t) => t.reads.some((input) => input.place === place));
   const guarded = readers.filter((t) => t.spec.kind === 'pure' && listSkippable(t).length > 0);
-  const committed = [...new Set(guarded.flatMap(listSkippable))];
+  const isReadByEffects = guarded.length === 0;
+  const committing = isReadByEffects ? readers.filter((t) => listSkippable(t).length > 0) : guarded;
+  if (committing.length === 0) return [];
+  const committed = [...new Set(committing.flatMap(listSkippable))];
   // An effect that reads the generation commits later. One that takes it holds it until then.
   const isChecked = (t: CompiledTransition, name: string): boolean =>
     (takers.includes(t) || guarded.includes(t)) && listSkippable(t).includes(name);
-  const work = new Set(guarded.flatMap((t) => [...findWork(net, t, place)]));
+  const work = new Set(committing.flatMap((t) => [...findWork(net, t, place)]));
   const unchecked = net.transitions.filter(
     (t) =>
       committed.some((name) => gives(t, name) && !isChecked(t, name)) &&
       [...findWork(net, t, place)].some((name) => work.has(name)),
   );
-  if (guarded.length === 0) return [];
   for (const t of unchecked) {
     for (const name of findWork(net, t, place)) work.add(name);
     if (t.spec.kind === 'effect') work.add(t.running);
@@ -52,6 +56,7 @@ function toGeneration(net: CompiledNet, place: string): readonly Generation[] {
       committed,
       unchecked: unchecked.map(({ name }) => name),
       work: [...work],
+      isReadByEffects,
     },
   ];
 }

@@ -41,7 +41,10 @@ export function resolveProperty(net: CompiledNet, property: Property): ResolvedP
       };
     }
     case 'noStaleCommits': {
-      const generations = findGenerations(net).filter(({ unchecked }) => unchecked.length > 0);
+      const found = findGenerations(net);
+      if (found.length === 0)
+        return { heldBy: 'the arcs: no transition reads a generation before it commits' };
+      const generations = found.filter(({ unchecked }) => unchecked.length > 0);
       if (generations.length === 0)
         return { heldBy: 'the arcs: every commit reads the latest generation' };
       return {
