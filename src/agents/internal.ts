@@ -12,6 +12,8 @@ export { newTurn, turnStartOutputs } from './turn/turn-start-outputs.ts';
 export { toConversationItem } from './vocabulary/agent-identity.ts';
 export { targetPlace } from './vocabulary/handover.ts';
 export {
+  CALLERS_LIMIT_KEY,
+  lowestLimitIn,
   ROOT_INVOCATION_KEY,
   isCallRefusal,
   isQuotaRefusal,

@@ -219,6 +219,7 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
     ...omitUndefined({
       concurrency: definition.toolConcurrency,
       maxResultCharacters: definition.maxResultCharacters,
+      maxModelCalls: definition.maxModelCalls,
     }),
   });
   const stock: LlmSubnets = {

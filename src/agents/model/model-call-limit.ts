@@ -1,9 +1,12 @@
 import { PetrichorError } from '../../core/index.ts';
-import type { InvocationId, JsonObject } from '../../core/index.ts';
+import type { InvocationId, Json, JsonObject } from '../../core/index.ts';
 import { getAgentHost, getMetadata } from '../vocabulary/agent-host.ts';
 
 /** State key in a called agent's session: the invocation that its model calls count for. Removed when the turn ends. */
 export const ROOT_INVOCATION_KEY = 'temp:root_invocation';
+
+/** State key in a called agent's session: the lowest `maxModelCalls` of the agents on the way to it. Absent: no limit. */
+export const CALLERS_LIMIT_KEY = 'temp:max_model_calls';
 
 /** Codes of the errors that end a turn at a limit of model calls. */
 const LIMIT_CODES = [
@@ -72,8 +75,9 @@ export interface CountedModelCall {
  */
 export async function countModelCall(
   host: unknown,
-  { invocationId, round, state, maxModelCalls = 0 }: CountedModelCall,
+  { invocationId, round, state, ...own }: CountedModelCall,
 ): Promise<void> {
+  const maxModelCalls = lowestLimitIn(state, own.maxModelCalls) ?? 0;
   const configured = getMetadata(host, invocationId).runConfig?.['maxLlmCalls'];
   const maxLlmCalls = typeof configured === 'number' ? configured : 0;
   if (maxLlmCalls <= 0 && maxModelCalls <= 0) return;
@@ -94,4 +98,14 @@ export async function countModelCall(
 export function rootInvocationIn(state: JsonObject): InvocationId | undefined {
   const root = state[ROOT_INVOCATION_KEY];
   return typeof root === 'string' ? root : undefined;
+}
+
+/** The lower one of an agent's own limit of model calls and that of the agents that called it; undefined without both. */
+export function lowestLimitIn(state: JsonObject, own: number | undefined): number | undefined {
+  const limits = [state[CALLERS_LIMIT_KEY], own].filter(isLimit);
+  return limits.length === 0 ? undefined : Math.min(...limits);
+}
+
+function isLimit(value: Json | undefined): value is number {
+  return typeof value === 'number' && value > 0;
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/internal.ts';
 import {
   calledAgentFiring,
   calledAgentRequest,
@@ -20,6 +21,8 @@ export interface AgentCall {
   readonly context: ToolContext;
   /** The state that the call sees. */
   readonly state: JsonObject;
+  /** The calling agent's limit of model calls. */
+  readonly maxModelCalls?: number | undefined;
 }
 
 /**
@@ -33,6 +36,7 @@ export async function callAgent({
   call,
   context,
   state,
+  maxModelCalls,
 }: AgentCall): Promise<Pending | JsonObject> {
   const firingId = calledAgentFiring(call.answer?.resume) ?? context.firingId;
   const outcome = await runChildAgent(host, {
@@ -42,6 +46,7 @@ export async function callAgent({
     signal: context.signal,
     invocationId: call.invocationId,
     state,
+    ...omitUndefined({ maxModelCalls }),
     parks: true,
   });
   if (outcome.kind === 'waiting')

@@ -49,6 +49,8 @@ export interface RunToolOptions extends AgentIdentity, ResultLimitOptions {
   readonly concurrency?: number;
   /** True if `afterTool` or `onToolError` callbacks process the result. */
   readonly hasAfterTool?: boolean;
+  /** The agent's limit of model calls. It applies to the agents that it calls, too. Default: no limit. */
+  readonly maxModelCalls?: number;
 }
 
 /**
@@ -91,7 +93,7 @@ const NO_TOOL_TIMEOUT_MS = 60_000;
 
 /** The effect that runs a call's tool. After a crash it follows the tool's `onCrash` policy. */
 export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof toolCall }> {
-  const { agentName, tools, concurrency, hasAfterTool = false } = options;
+  const { agentName, tools, concurrency, hasAfterTool = false, maxModelCalls } = options;
   const run = effect('tool.run', {
     take: { call: toolCall },
     read: { conversation, state },
@@ -172,7 +174,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
       const callDetails = { invocationId, agentName, attempt, signal, name, callId, description };
       const returned = await interceptCall(host, { kind: 'tool', ...callDetails }, async () =>
         isAgentTool(tool)
-          ? callAgent({ host, tool, call, context, state })
+          ? callAgent({ host, tool, call, context, state, maxModelCalls })
           : tool.execute(parsed.value, context),
       ).catch(async (error: unknown) => {
         throw await boundedError(error, limit);

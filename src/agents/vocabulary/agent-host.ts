@@ -62,6 +62,8 @@ export interface ChildAgentRequest {
   readonly invocationId: InvocationId;
   /** The caller's state as the call sees it. The called agent begins with it. */
   readonly state: JsonObject;
+  /** The caller's limit of model calls. It applies to the called agent, too. Default: no limit. */
+  readonly maxModelCalls?: number;
   /** True: when the called agent waits, the request returns `waiting`. False: the request stays open until it is done. */
   readonly parks: boolean;
 }

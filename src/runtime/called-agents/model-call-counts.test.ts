@@ -70,3 +70,28 @@ test('the model call limit of an agent ends the turn with its stop reason', asyn
   assert.deepEqual(await ended(runtime), ['model_calls_spent', 'budget_reached']);
   assert.equal(model.requests.length, 3);
 });
+
+test("the model calls of called agents count for the caller's limit", async () => {
+  const { boss, calls } = endless(async () => {});
+  await using runtime = await openRuntime({ agents: [boss] });
+  await (await runtime.session('s')).send('Go').accepted;
+  assert.deepEqual(await ended(runtime), ['model_calls_spent', 'budget_reached']);
+  assert.equal(calls(), 5);
+});
+
+test('the limit of an agent applies to the agents that its called agents call', async () => {
+  const { boss, calls } = endless(async () => {});
+  const outermost = new ScriptedModel(() => ({
+    toolCalls: [{ name: 'boss', args: { request: 'Go' } }],
+  }));
+  const owner = agent({
+    name: 'owner',
+    model: outermost,
+    tools: [agentTool(boss)],
+    maxModelCalls: 4,
+  });
+  await using runtime = await openRuntime({ agents: [owner] });
+  await (await runtime.session('s')).send('Go').accepted;
+  assert.deepEqual(await ended(runtime), ['model_calls_spent', 'budget_reached']);
+  assert.equal(calls() + outermost.requests.length, 4);
+});

@@ -1,6 +1,8 @@
 import {
+  CALLERS_LIMIT_KEY,
   isCallRefusal,
   isTempMetadataKey,
+  lowestLimitIn,
   ROOT_INVOCATION_KEY,
   rootInvocationIn,
 } from '../../agents/internal.ts';
@@ -120,13 +122,14 @@ class ChildOutcomeReader {
 }
 
 /** The child's initial state: a copy of the caller's state, without user and app state, which all sessions share. */
-function toChildState({ invocationId, state }: ChildAgentRequest): StateDelta {
+function toChildState({ invocationId, state, maxModelCalls }: ChildAgentRequest): StateDelta {
   const copied = Object.entries(state).filter(
     ([key]) => !isTempMetadataKey(key) && !isSharedKey(key),
   );
   return {
     ...Object.fromEntries(copied),
     [ROOT_INVOCATION_KEY]: rootInvocationIn(state) ?? invocationId,
+    ...omitUndefined({ [CALLERS_LIMIT_KEY]: lowestLimitIn(state, maxModelCalls) }),
   };
 }
 
