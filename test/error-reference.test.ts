@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
@@ -25,6 +25,17 @@ const name = ({ code, className, file }: ErrorCode): string => `${file}: ${class
 test('docs/errors.md is what `npm run errors` writes', () => {
   const page = readFileSync(join(import.meta.dirname, '../docs/errors.md'), 'utf8');
   assert.equal(withErrorCodes(page), page, 'Run `npm run errors` and commit docs/errors.md.');
+});
+
+test('the pages give each error class its own code', () => {
+  const docs = join(import.meta.dirname, '../docs');
+  const known = new Set(codes.map(({ className, code }) => `\`${className}\` (\`${code}\`)`));
+  const wrong = globSync('**/*.md', { cwd: docs }).flatMap((page) =>
+    [...readFileSync(join(docs, page), 'utf8').matchAll(/`\w+Error` \(`[a-z_]+`\)/g)]
+      .filter(([named]) => !known.has(named))
+      .map(([named]) => `${page}: ${named}`),
+  );
+  assert.deepEqual(wrong, []);
 });
 
 test('every error class and every code has a cause, and a remedy after @remedy', () => {
