@@ -34,6 +34,13 @@ const refused: readonly (readonly [name: string, key: string, message: RegExp])[
   ['two prefixes', 'session:user:name', /one scope prefix/],
 ];
 
+test('the error of a state key names the key, and what to do', () => {
+  assert.throws(() => validateStateKey('notes/today'), {
+    message:
+      'state key must not contain path separators or \'..\'; it is "notes/today". Use another key.',
+  });
+});
+
 for (const [name, key, message] of refused) {
   test(`a state key with ${name} is rejected`, () => {
     assert.throws(

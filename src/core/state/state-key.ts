@@ -1,4 +1,5 @@
 import { PetrichorError } from '../errors/petrichor-error.ts';
+import { describeValue } from '../validation/describe-value.ts';
 import { hasControlCharacter, isLongerInUtf8 } from '../validation/text-checks.ts';
 
 /** The maximum length of a state key with its prefix, in UTF-8 bytes. */
@@ -16,7 +17,7 @@ export class InvalidStateKeyError extends PetrichorError {
   readonly key: unknown;
 
   constructor(key: unknown, problem: string) {
-    super(problem);
+    super(`${problem}; it is ${describeValue(key)}. Use another key.`);
     this.key = key;
   }
 }
