@@ -1,5 +1,5 @@
 import { describeValue, isPromise, isRecord, readMember } from '../../core/internal.ts';
-import { InvalidInputError } from '../../core/index.ts';
+import { InvalidInputError, validateStateKey } from '../../core/index.ts';
 import { checkAgents } from '../agent/check-agents.ts';
 import { checkAgentName } from '../vocabulary/check-agent-name.ts';
 import type { LlmDefinition } from './llm-agent-parts.ts';
@@ -52,7 +52,11 @@ const OPTION_RULES: Readonly<
 > = {
   description: { accepts: isText, expected: 'a text' },
   budgetMessage: { accepts: isText, expected: 'a text' },
-  outputKey: { accepts: isText, expected: 'the name of a state key' },
+  outputKey: {
+    accepts: isStateKey,
+    expected:
+      "a state key: not empty, at most 256 bytes, without /, \\, '..' or a control character",
+  },
   callbacks: { accepts: isRecord, expected: 'an object, such as { beforeModel: fn }' },
   extensions: { accepts: Array.isArray, expected: 'a list of nets' },
   modelTimeoutMs: { accepts: isPositive, expected: 'a number of milliseconds above 0' },
@@ -82,4 +86,14 @@ function checkInstruction(field: string, agentName: string, value: unknown): voi
     field,
     `of agent "${agentName}" must be a text, a function that returns one, or a list of both; it is ${describeValue(value)}.`,
   );
+}
+
+function isStateKey(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  try {
+    validateStateKey(value);
+    return true;
+  } catch {
+    return false;
+  }
 }

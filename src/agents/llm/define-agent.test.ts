@@ -342,3 +342,25 @@ test('an option of another type is refused when the agent is made, with its name
       field,
     );
 });
+
+test('an output key that no state can have is refused when the agent is made', () => {
+  const model = new ScriptedModel([]);
+  for (const outputKey of ['', 'notes/today', 'session:user:note', 'k'.repeat(257)])
+    assert.throws(() => agent({ name: 'clerk', model, outputKey }), {
+      code: 'invalid_input',
+      field: 'outputKey',
+      message: /^outputKey: of agent "clerk" must be a state key: .*; it is "/,
+    });
+});
+
+test('the output key session:note is the state key note', async () => {
+  const model = new ScriptedModel([{ text: 'Milk.' }]);
+  const { driver, log, send, until } = run(
+    agent({ name: 'clerk', model, outputKey: 'session:note' }),
+  );
+  send('What is missing?');
+  await until('turn.ended');
+  const [message] = log.filter((event) => event.type === 'agent.message');
+  assert.deepEqual(message?.actions?.stateDelta, { note: 'Milk.' });
+  driver.stop();
+});

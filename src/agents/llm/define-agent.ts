@@ -1,5 +1,5 @@
 import { checkDefinition, omitUndefined, optionTable } from '../../core/internal.ts';
-import { InvalidInputError } from '../../core/index.ts';
+import { InvalidInputError, normalizeStateKey } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { GENERATION_NAMES, NamedModel } from '../../models/internal.ts';
 import type { Model, ModelRef } from '../../models/index.ts';
@@ -223,9 +223,17 @@ export function agent(options: AgentDefinition): Agent {
 /** A definition whose references to models are models. */
 type ResolvableDefinition = Omit<AgentDefinition, 'model' | 'fallbackModels'> & LlmDefinition;
 
-function withModels({ model, fallbackModels, ...rest }: AgentDefinition): ResolvableDefinition {
+function withModels({
+  model,
+  fallbackModels,
+  outputKey,
+  ...rest
+}: AgentDefinition): ResolvableDefinition {
   return {
     ...rest,
+    ...omitUndefined({
+      outputKey: outputKey === undefined ? undefined : normalizeStateKey(outputKey),
+    }),
     model: toModel(rest.name, model),
     ...omitUndefined({ fallbackModels: fallbackModels?.map((one) => toModel(rest.name, one)) }),
   };
