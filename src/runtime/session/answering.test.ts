@@ -127,6 +127,24 @@ test('a call answered from outside gets that result, including an error', async 
   }
 });
 
+test('a result that is not JSON is refused, and the call keeps waiting for one that is', async () => {
+  const setup = createTestAgent({ name: 'ask' });
+  await using runtime = await openRuntime({ agents: [setup.agent] });
+  const session = await runtime.session('x');
+  await readTurn(session.send('go'));
+  const [call] = await session.pending();
+  const id = call?.id ?? '';
+  const error = { code: 'not_serialisable', message: /^response\.price is NaN/ };
+  assert.throws(() => session.answer(id, { price: Number.NaN }), error);
+  await assert.rejects(async () => session.submitResultEarly(id, { price: Number.NaN }), error);
+  await assert.rejects(async () => session.update(id, { price: Number.NaN }), {
+    code: 'not_serialisable',
+  });
+  assert.equal((await session.pending()).length, 1);
+  await readTurn(session.answer(id, { price: 5 }));
+  assert.deepEqual(readPromptResults(setup), [{ price: 5 }]);
+});
+
 test('two pending calls are answered separately, and the turn continues after both', async () => {
   const setup = createTestAgent(removal, { name: 'ask' }, { name: 'remove', args: { path: 'b' } });
   await using runtime = await openRuntime({ agents: [setup.agent] });

@@ -75,7 +75,7 @@ export class CallAnswers {
   }
 
   answer(callId: string, response: Json, isError: boolean | undefined): Turn {
-    this.#assertSize(response, 'response');
+    this.#assertJson(response, 'response');
     const result = toAnswer(callId, response, isError);
     return this.#answer(
       callId,
@@ -97,7 +97,7 @@ export class CallAnswers {
     response: Json,
     isError: boolean | undefined,
   ): Promise<InjectReceipt> {
-    this.#assertSize(response, 'response');
+    this.#assertJson(response, 'response');
     const { key, services, control } = this.#session;
     return services.submit(async () => {
       const dedupeKey = answerKey(toAnswerId({ callId, needs: 'result' }));
@@ -109,7 +109,7 @@ export class CallAnswers {
   }
 
   async update(callId: string, progress: Json, dedupeKey: string = newMessageId()): Promise<void> {
-    this.#assertSize(progress, 'progress');
+    this.#assertJson(progress, 'progress');
     const { key, services } = this.#session;
     await services.submit(async () => {
       const inputKey = `update:${callId}:${dedupeKey}`;
@@ -225,7 +225,9 @@ export class CallAnswers {
     return truncateAnswer(answer, { agent, key, artifacts: services.artifacts, toolName });
   }
 
-  #assertSize(value: Json, name: string): void {
+  /** A value that is not JSON is refused here: as the answer of the call, it could not be replaced by a better one. */
+  #assertJson(value: Json, name: string): void {
     assertInputSize(value, name, this.#session.services.maxInputBytes);
+    encodeJson(value, name);
   }
 }

@@ -230,13 +230,14 @@ export interface Session extends SessionInspection {
   /**
    * Submits the result of a pending call that is answered from outside. A later result of a long-running tool in ADK's
    * format starts a turn. `accepted` rejects as in `approve`.
+   * @throws NotSerializableError, InputTooLargeError; the call stays pending
    */
   answer(callId: string, response: Json, options?: { readonly isError?: boolean }): Turn;
 
   /**
    * Submits the result of a call that may not be pending yet. The result is used when the call becomes pending, and is
    * dropped when the next turn begins.
-   * @throws AlreadyAnsweredError
+   * @throws AlreadyAnsweredError, NotSerializableError, InputTooLargeError
    * @throws IllegalTransitionError when the session is completed or archived
    */
   submitResultEarly(
@@ -247,7 +248,7 @@ export interface Session extends SessionInspection {
 
   /**
    * Reports progress of a call that waits for its result. The call stays pending. A repeated `dedupeKey` is ignored.
-   * @throws AlreadyAnsweredError, CallNotPendingError, InvalidInputError
+   * @throws AlreadyAnsweredError, CallNotPendingError, InvalidInputError, NotSerializableError, InputTooLargeError
    * @throws IllegalTransitionError when the session is completed or archived
    */
   update(callId: string, progress: Json, options?: { readonly dedupeKey?: string }): Promise<void>;
