@@ -9,7 +9,7 @@ import { describeValue, omitUndefined } from '../../core/internal.ts';
  * Checks the metadata of a message and copies it, so that a later change by the caller does not affect it. Undefined if
  * there is none.
  * @throws InvalidToolError, DuplicateToolError, UnknownFieldError for `clientTools`
- * @throws InvalidInputError for `runConfig` or `metadata` that is not an object
+ * @throws InvalidInputError for `runConfig` or `metadata` that is not an object, and for `maxLlmCalls` that is no number
  * @throws NotSerializableError for a value that is not JSON
  */
 export function toMessageMetadata({
@@ -20,13 +20,24 @@ export function toMessageMetadata({
   custom,
 }: MessageMetadata): MessageMetadata | undefined {
   const metadata = omitUndefined({
-    runConfig: copyObject(runConfig, 'runConfig'),
+    runConfig: copyRunConfig(runConfig),
     traceContext: copyObject(traceContext, 'traceContext'),
     requestedOutput,
     clientTools: copyClientTools(clientTools),
     custom: copyObject(custom, 'metadata'),
   });
   return Object.keys(metadata).length === 0 ? undefined : metadata;
+}
+
+/** A limit that is not a number would limit nothing. @throws InvalidInputError, NotSerializableError */
+function copyRunConfig(value: unknown): JsonObject | undefined {
+  const runConfig = copyObject(value, 'runConfig');
+  const maxLlmCalls = runConfig?.['maxLlmCalls'];
+  if (maxLlmCalls === undefined || Number.isInteger(maxLlmCalls)) return runConfig;
+  throw new InvalidInputError(
+    'runConfig.maxLlmCalls',
+    `must be a whole number, or 0 for no limit; it is ${describeValue(maxLlmCalls)}.`,
+  );
 }
 
 /** A copy of an object from outside. @throws InvalidInputError, NotSerializableError */

@@ -190,6 +190,19 @@ test('a state delta is written before the turn begins, and an invalid key or val
   assert.equal((await readLog(session)).length, log.length);
 });
 
+test('a limit of model calls that is not a whole number is refused with the message', async () => {
+  await using runtime = await openRuntime({ agents: [echo()] });
+  const session = await runtime.session('x');
+  for (const maxLlmCalls of ['5', 2.5, null])
+    assert.throws(() => session.send('hi', { runConfig: { maxLlmCalls } }), {
+      code: 'invalid_input',
+      field: 'runConfig.maxLlmCalls',
+      message: /must be a whole number, or 0 for no limit; it is /,
+    });
+  assert.equal((await readLog(session)).length, 0);
+  assert.equal(await session.ask('hi', { runConfig: { maxLlmCalls: 1 } }), 'You said hi');
+});
+
 test('a signal is injected once per key, by name or by place, and an invalid signal is rejected before it is written', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   const session = await runtime.session('x');
