@@ -180,6 +180,11 @@ describe('lists over all sessions', () => {
       blue.client.usage({ from: 'monday' }),
       (error: ApiError) => error.status === 400,
     );
+    const misspelled = { by: ['agnt'] } as unknown as { readonly by: readonly ['agent'] };
+    await assert.rejects(blue.client.usage(misspelled), {
+      status: 400,
+      message: /query\.by\[0\]: must be one of agent, day, model\./,
+    });
     const { token } = await on.server.keys.create('ops', 'test', { scope: { type: 'operator' } });
     const read = async (path: string, key: string): Promise<Response> =>
       fetch(`${on.url}${path}`, { headers: { 'x-api-key': key } });

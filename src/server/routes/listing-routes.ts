@@ -137,7 +137,7 @@ export function listingRoutes(context: ServerContext): readonly HttpRoute[] {
       response: usageList,
       query: v.object({
         ...period,
-        by: v.optional(v.array(v.picklist(DIMENSIONS, `must be of ${DIMENSIONS.join(', ')}`))),
+        by: v.optional(v.array(v.picklist(DIMENSIONS, `must be one of ${DIMENSIONS.join(', ')}`))),
       }),
       run: async ({ caller: { workspace }, query: { agent_id: agent, ...query } }) => {
         const options: UsageOptions = { user: workspace, ...omitUndefined({ ...query, agent }) };
@@ -151,7 +151,9 @@ export function listingRoutes(context: ServerContext): readonly HttpRoute[] {
         ...period,
         workspace: v.optional(nonEmptyText(64)),
         by: v.optional(
-          v.array(v.picklist(OPERATOR_DIMENSIONS, `must be of ${OPERATOR_DIMENSIONS.join(', ')}`)),
+          v.array(
+            v.picklist(OPERATOR_DIMENSIONS, `must be one of ${OPERATOR_DIMENSIONS.join(', ')}`),
+          ),
         ),
       }),
       run: async ({ query: { agent_id: agent, workspace: user, by = [], ...query } }) => {

@@ -97,10 +97,10 @@ const list = v.object({
   agent_version: v.optional(integerParameter(1, 1_000_000_000)),
   include_archived: v.optional(booleanParameter),
   statuses: v.optional(
-    v.array(v.picklist(WIRE_STATUSES, `must be of ${WIRE_STATUSES.join(', ')}`)),
+    v.array(v.picklist(WIRE_STATUSES, `must be one of ${WIRE_STATUSES.join(', ')}`)),
   ),
   states: v.optional(
-    v.array(v.picklist(SESSION_STATES, `must be of ${SESSION_STATES.join(', ')}`)),
+    v.array(v.picklist(SESSION_STATES, `must be one of ${SESSION_STATES.join(', ')}`)),
   ),
   search: v.optional(nonEmptyText(256)),
   deployment_id: unsupported,

@@ -23,7 +23,7 @@ const DEFAULT_LIMIT = 20;
 const list = v.object({
   ...pagination,
   statuses: v.optional(
-    v.array(v.picklist(WIRE_STATUSES, `must be of ${WIRE_STATUSES.join(', ')}`)),
+    v.array(v.picklist(WIRE_STATUSES, `must be one of ${WIRE_STATUSES.join(', ')}`)),
   ),
 });
 

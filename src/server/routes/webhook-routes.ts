@@ -15,7 +15,7 @@ const create = component(
     url: nonEmptyText(2048),
     events: v.nullish(
       v.array(
-        v.picklist(WEBHOOK_EVENTS, `must be of ${WEBHOOK_EVENTS.join(', ')}`),
+        v.picklist(WEBHOOK_EVENTS, `must be one of ${WEBHOOK_EVENTS.join(', ')}`),
         'must be a list',
       ),
     ),
