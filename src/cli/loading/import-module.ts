@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { AgentModuleError } from './agent-module-error.ts';
 import { describeThrown } from './describe-thrown.ts';
 
@@ -29,5 +29,14 @@ function getFailureReason(error: unknown): string {
   if (error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION') {
     return 'this Node cannot run TypeScript. Use Node 22.18 or newer, or name the compiled .js file.';
   }
-  return describeThrown(error);
+  const place = findSyntaxErrorPlace(error);
+  return place === undefined ? describeThrown(error) : `${describeThrown(error)}, at ${place}`;
+}
+
+/** Node puts the file and the line of a syntax error in TypeScript before its stack, and not into its message. */
+function findSyntaxErrorPlace(error: unknown): string | undefined {
+  if (!(error instanceof SyntaxError)) return undefined;
+  const { file, line } = /^(?<file>\S.*):(?<line>\d+)\n/.exec(error.stack ?? '')?.groups ?? {};
+  if (file === undefined) return undefined;
+  return `${file.startsWith('file:') ? fileURLToPath(file) : file}:${line}`;
 }

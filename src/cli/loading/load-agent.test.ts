@@ -116,6 +116,14 @@ test('a module that throws is rejected with its error as cause', async () => {
   assert.ok(error.cause instanceof Error);
 });
 
+test('a syntax error is reported with its file and line', async () => {
+  await refused(
+    `const ready = true;\nenum Size { Small }`,
+    'failed',
+    /could not be loaded: .*enum.*, at \/.*agent\.ts:2$/,
+  );
+});
+
 test('a missing file is reported as missing', async () => {
   const { path } = new CommandFolder();
   await assert.rejects(loadAgent({ file: 'no.ts', cwd: path }), {
