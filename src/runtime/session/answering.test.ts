@@ -145,6 +145,20 @@ test('a result that is not JSON is refused, and the call keeps waiting for one t
   assert.deepEqual(readPromptResults(setup), [{ price: 5 }]);
 });
 
+test('of two results at once the second is refused, and the error names the call', async () => {
+  const setup = createTestAgent({ name: 'ask' });
+  await using runtime = await openRuntime({ agents: [setup.agent] });
+  const session = await runtime.session('x');
+  await readTurn(session.send('go'));
+  const id = (await session.pending())[0]?.id ?? '';
+  const [first, second] = [session.answer(id, 'red'), session.answer(id, 'blue')];
+  await first.accepted;
+  const refusal = { code: 'already_answered', callId: id, message: new RegExp(`"${id}"`) };
+  await assert.rejects(second.accepted, refusal);
+  await session.submitResultEarly('early', 'red');
+  await assert.rejects(session.submitResultEarly('early', 'blue'), { callId: 'early' });
+});
+
 test('two pending calls are answered separately, and the turn continues after both', async () => {
   const setup = createTestAgent(removal, { name: 'ask' }, { name: 'remove', args: { path: 'b' } });
   await using runtime = await openRuntime({ agents: [setup.agent] });

@@ -99,13 +99,14 @@ export class CallAnswers {
   ): Promise<InjectReceipt> {
     this.#assertJson(response, 'response');
     const { key, services, control } = this.#session;
-    return services.submit(async () => {
+    const submitted = services.submit(async () => {
       const dedupeKey = answerKey(toAnswerId({ callId, needs: 'result' }));
       await control.assertStatus(`a result of call "${callId}"`, dedupeKey);
       const answer = await this.#truncate(toAnswer(callId, response, isError));
       const value = this.#session.validateInput(answerIn.name, answer);
       return { key, input: { place: answerIn.name, value }, dedupeKey };
     });
+    return submitted.catch(throwWithCall(callId));
   }
 
   async update(callId: string, progress: Json, dedupeKey: string = newMessageId()): Promise<void> {
@@ -186,7 +187,7 @@ export class CallAnswers {
       get invocationId() {
         return invocationId;
       },
-      sent,
+      sent: sent.catch(throwWithCall(callId)),
       ...sender.waits,
       readLog: (from, filter) => services.readLog(key, from, {}, filter),
       begins: (event) => 'invocationId' in event && event.invocationId === invocationId,
@@ -230,4 +231,13 @@ export class CallAnswers {
     assertInputSize(value, name, this.#session.services.maxInputBytes);
     encodeJson(value, name);
   }
+}
+
+/** The store knows the question that was answered, and the caller the call. */
+function throwWithCall(callId: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof AlreadyAnsweredError)
+      throw new AlreadyAnsweredError(callId, error.inputSeq);
+    throw error;
+  };
 }
