@@ -51,6 +51,17 @@ test('a client creates an agent and a session, sends a message and reads the ans
   assert.equal(events.at(-1)?.seq, last);
 });
 
+test('a base URL without http is refused when the client is made', () => {
+  for (const baseUrl of ['localhost:8787', '127.0.0.1:8787', 'ws://127.0.0.1:8787'])
+    assert.throws(() => createClient({ baseUrl }), {
+      code: 'invalid_input',
+      field: 'baseUrl',
+      message: 'baseUrl: must begin with http:// or https://, for example http://127.0.0.1:8787.',
+    });
+  for (const baseUrl of ['http://127.0.0.1:8787/', 'HTTPS://agents.example/api', '/agents', ''])
+    createClient({ baseUrl });
+});
+
 test('listings are read page by page to the end', async () => {
   await using on = await openServerFixture(scriptedChat);
   const client = createTestClient(on);

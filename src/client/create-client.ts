@@ -270,6 +270,7 @@ const DEFAULT_URL = 'http://127.0.0.1:8787';
 /**
  * Creates a client for a server. It keeps no connection open, so there is nothing to close.
  * @throws UnknownFieldError for an unknown option
+ * @throws InvalidInputError for a `baseUrl` that is neither of http nor a path of the page
  */
 export function createClient(options: ClientOptions = {}): Client {
   checkOptions(CLIENT_OPTIONS, options);
@@ -280,6 +281,12 @@ export function createClient(options: ClientOptions = {}): Client {
     timeoutMs = 30_000,
     maxRetryAfterMs = 60_000,
   } = options;
+  // The value is not in the message, because it can contain a password.
+  if (!/^(?:https?:\/\/|\/|$)/i.test(baseUrl))
+    throw new InvalidInputError(
+      'baseUrl',
+      `must begin with http:// or https://, for example ${DEFAULT_URL}.`,
+    );
   const caller = new HttpCaller({
     baseUrl: baseUrl.replace(/\/+$/, ''),
     apiKey,
