@@ -99,6 +99,11 @@ test('a session has its own thread and one thread for each agent that it calls',
     assert.equal(data[0]?.type, 'user.message');
   }
   assert.deepEqual(threads.toSorted(), ['Critic', 'Leader', 'Poet']);
+  await assert.rejects(sessions.threads.list(session, { page: 'zz' }), {
+    status: 400,
+    message: /page: is not a next_page of this list\. Start the list again without page\./,
+  });
+  await assert.rejects(sessions.list({ page: 'zz' }), { status: 400, message: /page: is not a/ });
   const [, child] = await on.runtime.threads(session);
   await assert.rejects(
     sessions.retrieve(child?.id ?? ''),

@@ -2,6 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { ignoreMissingSession } from '../../managed/internal.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import type { CreationPosition } from '../../store/index.ts';
+import { invalidPageError } from '../http/invalid-page-error.ts';
 import { readTwoWayPage } from '../auth/two-way-page.ts';
 import type { IndexPage, IndexQuery, ListRange } from '../auth/two-way-page.ts';
 import type { ServerContext } from '../routing/server-context.ts';
@@ -41,7 +42,7 @@ async function readSessions(
   { after, isAscending, limit }: ListRange,
 ): Promise<readonly ListedSession[]> {
   const position = after === undefined ? undefined : await findPosition(context, workspace, after);
-  if (after !== undefined && position === undefined) return [];
+  if (after !== undefined && position === undefined) throw invalidPageError();
   const rows = await context.runtime.runtime.sessions({
     user: workspace,
     order: 'created',

@@ -1,8 +1,9 @@
 import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
-import { InvalidInputError, isJsonObject } from '../../core/index.ts';
+import { isJsonObject } from '../../core/index.ts';
 import type { SessionActivity, SessionKey } from '../../core/index.ts';
 import type { SessionRow, StoredStatus } from '../../store/index.ts';
+import { invalidPageError } from '../http/invalid-page-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
@@ -152,8 +153,5 @@ function parsePageCursor(page: string): SessionKey {
   } catch {
     // Throws below.
   }
-  throw new InvalidInputError(
-    'page',
-    'is not a next_page of this list. Start the list again without page.',
-  );
+  throw invalidPageError();
 }

@@ -5,6 +5,7 @@ import { AgentArchivedError } from '../../managed/index.ts';
 import { deriveAgentId, parseAgentName } from '../../managed/internal.ts';
 import { ScheduleNotFoundError } from '../../runtime/index.ts';
 import type { Schedule, ScheduledRun } from '../../runtime/index.ts';
+import { invalidPageError } from '../http/invalid-page-error.ts';
 import { SESSION_WRITE_SCOPES } from '../auth/key-scope.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
@@ -112,11 +113,7 @@ export function scheduleRoutes(context: ServerContext): readonly HttpRoute[] {
       }) => {
         const options = { user, limit: limit + 1, ...omitUndefined({ after }) };
         const found = await schedules.list(options).catch((error: unknown) => {
-          if (error instanceof InvalidInputError && after !== undefined)
-            throw new InvalidInputError(
-              'page',
-              'is not a next_page of this list. Start the list again without page.',
-            );
+          if (error instanceof InvalidInputError && after !== undefined) throw invalidPageError();
           throw error;
         });
         const data = found.slice(0, limit).map(toResponse);

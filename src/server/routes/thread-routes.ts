@@ -6,6 +6,7 @@ import { toSessionRef } from '../events/session-log.ts';
 import { findThread, listThreads } from '../events/session-threads.ts';
 import { streamEvents, streamEventsQuery } from '../events/stream-events.ts';
 import { notFound, HttpError } from '../http/http-error.ts';
+import { invalidPageError } from '../http/invalid-page-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute, RouteCall } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
@@ -53,14 +54,17 @@ export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
         run: async (call) => {
           const { limit = DEFAULT_LIMIT, page, statuses } = call.query;
           const session = await getWorkspaceSession(context, call);
-          const threads = (await listThreads(context, session)).filter(
-            ({ status }) => statuses?.includes(toWireStatus(status)) ?? true,
-          );
-          const start =
-            page === undefined ? 0 : threads.findIndex((one) => toThreadId(one.id) === page) + 1;
-          const pageThreads = threads.slice(start, start + limit);
+          const all = await listThreads(context, session);
+          // The last thread of a page may have another status by now.
+          const before =
+            page === undefined ? -1 : all.findIndex((one) => toThreadId(one.id) === page);
+          if (page !== undefined && before === -1) throw invalidPageError();
+          const threads = all
+            .slice(before + 1)
+            .filter(({ status }) => statuses?.includes(toWireStatus(status)) ?? true);
+          const pageThreads = threads.slice(0, limit);
           const last = pageThreads.at(-1);
-          const hasMore = start + limit < threads.length && last !== undefined;
+          const hasMore = threads.length > limit && last !== undefined;
           return {
             data: await Promise.all(
               pageThreads.map(async (one) => toWireThread(context, session, one)),

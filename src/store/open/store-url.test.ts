@@ -94,6 +94,15 @@ for (const url of ['undefined', 'null', 'sqlite:undefined', 'sqlite:///undefined
   });
 }
 
+test('a scheme without its colon is rejected, and is not the name of a file', () => {
+  for (const url of ['memory', 'sqlite', 'postgres', 'MySQL'])
+    assert.throws(() => parseStoreUrl(url), {
+      name: 'InvalidInputError',
+      message: new RegExp(`store: is "${url}", a scheme without its colon\\. .* "\\./${url}"\\.`),
+    });
+  assert.deepEqual(parseStoreUrl('./memory'), { kind: 'sqlite', file: './memory' });
+});
+
 test('a file can have the name of a missing value', () => {
   assert.deepEqual(parseStoreUrl('sqlite:./undefined'), { kind: 'sqlite', file: './undefined' });
 });

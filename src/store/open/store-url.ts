@@ -12,7 +12,8 @@ export type StoreUrl =
  * Parses a store URL. Accepts the forms of other tools: a driver after `+` is ignored, `sqlite:///x` is relative to the
  * working directory, `sqlite:////x` is absolute. Text without a scheme is a path of a SQLite file.
  * @throws UnsupportedStoreUrlError with the scheme only, because the rest may contain a password
- * @throws InvalidInputError when the URL is empty or not a string, or names a file `undefined` or `null`
+ * @throws InvalidInputError when the URL is empty or not a string, is only a scheme such as `memory`, or names a file
+ *   `undefined` or `null`
  */
 export function parseStoreUrl(url: string): StoreUrl {
   if (typeof url !== 'string' || url === '') {
@@ -21,7 +22,7 @@ export function parseStoreUrl(url: string): StoreUrl {
   if (url === ':memory:') return { kind: 'memory' };
   // A single letter before the colon is a Windows drive.
   const [, scheme, rest = ''] = /^([a-z][a-z0-9.+-]+):(.*)$/is.exec(url) ?? [];
-  if (scheme === undefined) return toSqlite(url);
+  if (scheme === undefined) return parsePath(url);
   const [name] = scheme.toLowerCase().split('+');
   if (name === 'memory') return parseMemory(rest);
   if (name === 'sqlite') return parseSqlite(rest);
@@ -33,6 +34,18 @@ export function parseStoreUrl(url: string): StoreUrl {
 
 const SPANNER =
   'There is no store for Cloud Spanner yet. Use PostgreSQL or MySQL, for example on Cloud SQL, or implement Store and check it with storeContract.';
+
+const SCHEMES = ['memory', 'sqlite', 'postgres', 'postgresql', 'mysql', 'mariadb'];
+
+/** Rejects a scheme without its colon, which would be the name of a file. */
+function parsePath(path: string): StoreUrl {
+  if (SCHEMES.includes(path.toLowerCase()))
+    throw new InvalidInputError(
+      'store',
+      `is "${path}", a scheme without its colon. Write "${path.toLowerCase()}:" and what follows it; a SQLite file of this name is "./${path}".`,
+    );
+  return toSqlite(path);
+}
 
 function parseMemory(rest: string): StoreUrl {
   if (rest === '' || rest === '//') return { kind: 'memory' };

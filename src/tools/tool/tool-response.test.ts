@@ -75,7 +75,7 @@ test('an error has its message, and its code when it is a PetrichorError', () =>
     response: { error: { code: 'tool_failed', message: 'no such file' } },
   });
   assert.deepEqual(failedToolResponse(new InvalidStateKeyError('', 'bad key')).response, {
-    error: { code: 'invalid_state_key', message: 'bad key' },
+    error: { code: 'invalid_state_key', message: 'bad key; it is "". Use another key.' },
   });
   assert.deepEqual(failedToolResponse('offline').response, {
     error: { code: 'tool_failed', message: 'offline' },
