@@ -33,11 +33,14 @@ export function makeReadable(
   const { program, errors } = parseSync(file, code);
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`);
   const mappings = decode(map.mappings);
-  const breaks = [...new Set(listStatementStarts(program))]
+  const lineStarts = listLineStarts(code);
+  const breaks = listStatementStarts(program)
     .filter((at) => at > 0 && code[at - 1] !== '\n')
     .map((at): Edit => ({ at, length: 0, text: '\n' }));
-  const originals = findOriginals(code, mappings, map);
-  const names = listPrivateNames(program).map(({ start, end }): Edit => {
+  const privateNames = listPrivateNames(program);
+  const positions = new Set(privateNames.map(({ start }) => start));
+  const originals = findOriginals(positions, lineStarts, mappings, map);
+  const names = privateNames.map(({ start, end }): Edit => {
     const text = originals.get(start);
     if (text === undefined) throw new Error(`${file}: ${code.slice(start, end)} has no original`);
     return { at: start, length: end - start, text };
@@ -46,7 +49,7 @@ export function makeReadable(
     (one, other) => one.at - other.at || one.length - other.length,
   );
   const edited = applyEdits(code, edits);
-  return { code: edited, mappings: encode(moveMappings(mappings, code, edited, edits)) };
+  return { code: edited, mappings: encode(moveMappings(mappings, lineStarts, edited, edits)) };
 }
 
 /** Where the statements of the program, of blocks and of cases begin, and the members of classes. */
@@ -61,24 +64,26 @@ function listPrivateNames(node: Node): readonly Node[] {
   return listChildren(node).flatMap(listPrivateNames);
 }
 
-/** The private names of the sources, by the position in the code of what comes from them. */
+/** The private names of the sources, by their positions in the code. */
 function findOriginals(
-  code: string,
+  positions: ReadonlySet<number>,
+  lineStarts: readonly number[],
   mappings: SourceMapMappings,
   { names, sourcesContent }: CodeMap,
 ): ReadonlyMap<number, string> {
   const sources = sourcesContent.map((text) => text.split('\n'));
-  const lineStarts = listLineStarts(code);
   const originals = new Map<number, string>();
   for (const [line, segments] of mappings.entries())
     for (const segment of segments) {
       if (segment.length === 1) continue;
       const [column, source, originalLine, originalColumn, name] = segment;
+      const position = (lineStarts[line] ?? 0) + column;
+      if (!positions.has(position)) continue;
       // A definition has no name in the map, and begins with its modifiers.
       const text = sources[source]?.[originalLine]?.slice(originalColumn) ?? '';
       const listed = name === undefined ? undefined : names[name];
       const original = listed?.startsWith('#') ? listed : /^[\w ]*(#[\w$]+)/.exec(text)?.[1];
-      if (original !== undefined) originals.set((lineStarts[line] ?? 0) + column, original);
+      if (original !== undefined) originals.set(position, original);
     }
   return originals;
 }
@@ -95,11 +100,11 @@ function applyEdits(code: string, edits: readonly Edit[]): string {
 /** The mappings from the edited code. */
 function moveMappings(
   mappings: SourceMapMappings,
-  code: string,
+  lineStarts: readonly number[],
   edited: string,
   edits: readonly Edit[],
 ): SourceMapMappings {
-  const [lineStarts, editedStarts] = [listLineStarts(code), listLineStarts(edited)];
+  const editedStarts = listLineStarts(edited);
   const moved: SourceMapMappings = editedStarts.map(() => []);
   let [line, next, shift] = [0, 0, 0];
   for (const [from, segments] of mappings.entries())

@@ -130,7 +130,9 @@ function describeStatement(
         references: toAll(source),
       };
     const list = node.specifiers.flatMap((one) =>
-      one.type === 'ImportSpecifier' ? listName(text, one, one.local, one.imported, source) : [],
+      one.type === 'ImportSpecifier'
+        ? [toListedName(text, one, one.local, one.imported, source)]
+        : [],
     );
     return { ...nothing, list, references: list.length === 0 ? toAll(source) : [] };
   }
@@ -138,7 +140,7 @@ function describeStatement(
     const from = node.source === null ? path : source;
     return {
       ...nothing,
-      list: node.specifiers.flatMap((one) => listName(text, one, one.exported, one.local, from)),
+      list: node.specifiers.map((one) => toListedName(text, one, one.exported, one.local, from)),
     };
   }
   const declares =
@@ -146,16 +148,16 @@ function describeStatement(
   return { ...nothing, declares, references: listReferences(path, text, node) };
 }
 
-function listName(
+function toListedName(
   text: string,
   specifier: Node,
   name: Node,
   original: Node,
   file: string | undefined,
-): readonly ListedName[] {
+): ListedName {
   const target = file === undefined ? undefined : { file, name: nameText(text, original) };
   const listed = text.slice(specifier.start, specifier.end);
-  return [{ name: nameText(text, name), text: listed, target }];
+  return { name: nameText(text, name), text: listed, target };
 }
 
 const toAll = (file: string | undefined): readonly Reference[] =>
