@@ -16,7 +16,7 @@ export { isObject, isRecord, readMember, readOwn } from './json/is-record.ts';
 export { deepFreeze, isJsonObject } from './json/json.ts';
 export { omitUndefined } from './json/omit-undefined.ts';
 export { applyKeyWrite, isOverwrite, mergeKeyWrites, type KeyWrite } from './state/key-write.ts';
-export { isSharedKey, isTempKey } from './state/state-key.ts';
+export { isSharedKey, isStateKey, isTempKey } from './state/state-key.ts';
 export {
   applyWrites,
   isEmptyWrites,

@@ -1,5 +1,5 @@
-import { describeValue, isPromise, isRecord, readMember } from '../../core/internal.ts';
-import { InvalidInputError, validateStateKey } from '../../core/index.ts';
+import { describeValue, isPromise, isRecord, isStateKey, readMember } from '../../core/internal.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import { checkAgents } from '../agent/check-agents.ts';
 import { checkAgentName } from '../vocabulary/check-agent-name.ts';
 import type { LlmDefinition } from './llm-agent-parts.ts';
@@ -86,14 +86,4 @@ function checkInstruction(field: string, agentName: string, value: unknown): voi
     field,
     `of agent "${agentName}" must be a text, a function that returns one, or a list of both; it is ${describeValue(value)}.`,
   );
-}
-
-function isStateKey(value: unknown): boolean {
-  if (typeof value !== 'string') return false;
-  try {
-    validateStateKey(value);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -141,7 +141,7 @@ export const AGENT_OPTIONS: OptionTable = optionTable<AgentDefinition>(
 export function agent(options: AgentDefinition): Agent {
   checkDefinition(AGENT_OPTIONS, options);
   checkAgentDefinition(options);
-  const definition = withModels(options);
+  const definition = toResolvableDefinition(options);
   const { name, reaskBudget = DEFAULT_REASK_BUDGET } = definition;
   if (!Number.isInteger(reaskBudget) || reaskBudget < 0 || reaskBudget > 1000) {
     throw new InvalidInputError(
@@ -220,10 +220,10 @@ export function agent(options: AgentDefinition): Agent {
   };
 }
 
-/** A definition whose references to models are models. */
+/** A definition whose references to models are models, and whose output key is in normal form. */
 type ResolvableDefinition = Omit<AgentDefinition, 'model' | 'fallbackModels'> & LlmDefinition;
 
-function withModels({
+function toResolvableDefinition({
   model,
   fallbackModels,
   outputKey,
@@ -231,11 +231,11 @@ function withModels({
 }: AgentDefinition): ResolvableDefinition {
   return {
     ...rest,
+    model: toModel(rest.name, model),
     ...omitUndefined({
+      fallbackModels: fallbackModels?.map((one) => toModel(rest.name, one)),
       outputKey: outputKey === undefined ? undefined : normalizeStateKey(outputKey),
     }),
-    model: toModel(rest.name, model),
-    ...omitUndefined({ fallbackModels: fallbackModels?.map((one) => toModel(rest.name, one)) }),
   };
 }
 

@@ -75,9 +75,9 @@ export interface CountedModelCall {
  */
 export async function countModelCall(
   host: unknown,
-  { invocationId, round, state, ...own }: CountedModelCall,
+  { invocationId, round, state, maxModelCalls: own }: CountedModelCall,
 ): Promise<void> {
-  const maxModelCalls = lowestLimitIn(state, own.maxModelCalls) ?? 0;
+  const maxModelCalls = lowestLimitIn(state, own) ?? 0;
   const configured = getMetadata(host, invocationId).runConfig?.['maxLlmCalls'];
   const maxLlmCalls = typeof configured === 'number' ? configured : 0;
   if (maxLlmCalls <= 0 && maxModelCalls <= 0) return;

@@ -40,6 +40,11 @@ export function validateStateKey(key: string): void {
   if (problem !== undefined) throw new InvalidStateKeyError(key, problem);
 }
 
+/** True for a text that `validateStateKey` accepts. */
+export function isStateKey(key: unknown): key is string {
+  return findKeyProblem(key) === undefined;
+}
+
 /** Returns the scope of a key, by its prefix. `temp_x` has no prefix, so its scope is `session`. */
 export function getStateScope(key: string): StateScope {
   return findScopePrefix(key)?.[1] ?? 'session';

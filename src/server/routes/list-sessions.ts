@@ -2,9 +2,9 @@ import { omitUndefined } from '../../core/internal.ts';
 import { ignoreMissingSession } from '../../managed/internal.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import type { CreationPosition } from '../../store/index.ts';
-import { invalidPageError } from '../http/invalid-page-error.ts';
 import { readTwoWayPage } from '../auth/two-way-page.ts';
 import type { IndexPage, IndexQuery, ListRange } from '../auth/two-way-page.ts';
+import { invalidPageError } from '../http/invalid-page-error.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 
 interface ListedSession {

@@ -23,11 +23,9 @@ export function parseStoreUrl(url: string): StoreUrl {
   // A single letter before the colon is a Windows drive.
   const [, scheme, rest = ''] = /^([a-z][a-z0-9.+-]+):(.*)$/is.exec(url) ?? [];
   if (scheme === undefined) return parsePath(url);
-  const [name] = scheme.toLowerCase().split('+');
-  if (name === 'memory') return parseMemory(rest);
-  if (name === 'sqlite') return parseSqlite(rest);
-  if (name === 'postgres' || name === 'postgresql') return { kind: 'postgres', url };
-  if (name === 'mysql' || name === 'mariadb') return { kind: 'mysql', url };
+  const [name = ''] = scheme.toLowerCase().split('+');
+  const parse = PARSERS.get(name);
+  if (parse !== undefined) return parse(rest, url);
   if (name === 'spanner') throw new UnsupportedStoreUrlError(SPANNER);
   throw new UnsupportedStoreUrlError(`Unknown store URL scheme "${scheme}:".`);
 }
@@ -35,14 +33,26 @@ export function parseStoreUrl(url: string): StoreUrl {
 const SPANNER =
   'There is no store for Cloud Spanner yet. Use PostgreSQL or MySQL, for example on Cloud SQL, or implement Store and check it with storeContract.';
 
-const SCHEMES = ['memory', 'sqlite', 'postgres', 'postgresql', 'mysql', 'mariadb'];
+const toPostgres = (_rest: string, url: string): StoreUrl => ({ kind: 'postgres', url });
+const toMysql = (_rest: string, url: string): StoreUrl => ({ kind: 'mysql', url });
+
+/** The parser of each scheme, which gets the text after the colon, and the whole URL. */
+const PARSERS: ReadonlyMap<string, (rest: string, url: string) => StoreUrl> = new Map([
+  ['memory', parseMemory],
+  ['sqlite', parseSqlite],
+  ['postgres', toPostgres],
+  ['postgresql', toPostgres],
+  ['mysql', toMysql],
+  ['mariadb', toMysql],
+]);
 
 /** Rejects a scheme without its colon, which would be the name of a file. */
 function parsePath(path: string): StoreUrl {
-  if (SCHEMES.includes(path.toLowerCase()))
+  const scheme = path.toLowerCase();
+  if (PARSERS.has(scheme))
     throw new InvalidInputError(
       'store',
-      `is "${path}", a scheme without its colon. Write "${path.toLowerCase()}:" and what follows it; a SQLite file of this name is "./${path}".`,
+      `is "${path}", a scheme without its colon. Write "${scheme}:" and what follows it; a SQLite file of this name is "./${path}".`,
     );
   return toSqlite(path);
 }
