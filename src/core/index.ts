@@ -49,7 +49,6 @@ export {
   type OptionNames,
   type OptionTable,
 } from './validation/option-table.ts';
-export { parseJsonWithSchema } from './validation/parse-with-schema.ts';
 export {
   QuotaExceededError,
   type QuotaName,

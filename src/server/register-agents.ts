@@ -1,4 +1,5 @@
-import { InvalidInputError, parseJsonWithSchema } from '../core/index.ts';
+import { InvalidInputError } from '../core/index.ts';
+import { parseJsonWithSchema } from '../core/validation/parse-with-schema.ts';
 import { AgentNotFoundError } from '../managed/index.ts';
 import { deriveAgentId } from '../managed/internal.ts';
 import type { ManagedAgent, ManagedRuntime } from '../managed/index.ts';

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { RequestIdVariables } from 'hono/request-id';
-import { isPetrichorError, parseJsonWithSchema } from '../core/index.ts';
+import { isPetrichorError } from '../core/index.ts';
+import { parseJsonWithSchema } from '../core/validation/parse-with-schema.ts';
 import type { Caller } from './auth/api-keys.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { assertScope } from './auth/key-scope.ts';

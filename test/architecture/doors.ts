@@ -9,7 +9,7 @@ export const ROOM_DOORS: Readonly<Record<string, string>> = {
   'src/core/events/check-log-event.ts':
     'for runtime/; needs valibot, which the client must not load from internal.ts',
   'src/core/validation/parse-with-schema.ts':
-    'for net/; needs valibot, which the client must not load from internal.ts',
+    'for data from outside; needs valibot, which the client must not load from internal.ts',
   'src/models/contract/index.ts': 'for testing/; needs node:assert',
   'src/models/provider/gemini-context-cache.ts': 'for adk/; no other folder needs it',
   'src/models/reference/model-address-and-key.ts':

@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import type { Event, Json, JsonObject } from '../../core/index.ts';
-import { decodeJson, parseJsonWithSchema } from '../../core/index.ts';
+import { decodeJson } from '../../core/index.ts';
+import { parseJsonWithSchema } from '../../core/validation/parse-with-schema.ts';
 import type { Session } from '../../adk/index.ts';
 import { UsageError } from '../command/usage-error.ts';
 

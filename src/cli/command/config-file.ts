@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import * as v from 'valibot';
-import { decodeJson, parseJsonWithSchema } from '../../core/index.ts';
+import { decodeJson } from '../../core/index.ts';
 import { isPetrichorError } from '../../core/internal.ts';
+import { parseJsonWithSchema } from '../../core/validation/parse-with-schema.ts';
 import type { Option, Options } from './options.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -1,12 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import {
-  decodeJson,
-  isJsonObject,
-  parseJsonWithSchema,
-  UnknownFieldError,
-} from '../../core/index.ts';
+import { decodeJson, isJsonObject, UnknownFieldError } from '../../core/index.ts';
 import { isPetrichorError, readMember } from '../../core/internal.ts';
+import { parseJsonWithSchema } from '../../core/validation/parse-with-schema.ts';
 import type { ManagedRuntimeOptions } from '../../managed/index.ts';
 import { deriveAgentId } from '../../managed/internal.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';

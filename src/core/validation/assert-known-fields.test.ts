@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { InvalidInputError, parseJsonWithSchema, UnknownFieldError } from '../index.ts';
+import { InvalidInputError, UnknownFieldError } from '../index.ts';
+import { parseJsonWithSchema } from '../validation/parse-with-schema.ts';
 
 const point = v.object({ x: v.number(), y: v.optional(v.number()) });
 const schema = v.object({

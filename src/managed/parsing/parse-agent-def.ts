@@ -1,6 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
+import { parseJsonWithSchema } from '../../core/validation/parse-with-schema.ts';
 import * as v from 'valibot';
-import { InvalidInputError, isJsonObject, parseJsonWithSchema } from '../../core/index.ts';
+import { InvalidInputError, isJsonObject } from '../../core/index.ts';
 import type { JsonObject } from '../../core/index.ts';
 import { parseModelRef } from '../../models/index.ts';
 import type { ModelRef } from '../../models/index.ts';

@@ -1,6 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
+import { parseJsonWithSchema } from '../../core/validation/parse-with-schema.ts';
 import * as v from 'valibot';
-import { InvalidInputError, parseJsonWithSchema } from '../../core/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import type { ManagedAgentDef } from '../interface/agent-def.ts';
 import type { SessionEnvironment } from '../interface/managed-runtime.ts';
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { InvalidInputError, isJsonObject, parseJsonWithSchema } from '../../core/index.ts';
+import { InvalidInputError, isJsonObject } from '../../core/index.ts';
+import { parseJsonWithSchema } from '../../core/validation/parse-with-schema.ts';
 import type { JsonObject } from '../../core/index.ts';
 import { MAX_ITERATIONS } from '../../agents/internal.ts';
 import { anyCaseObject } from './snake-case-keys.ts';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { isChildSessionId, parseJsonWithSchema, sha256Hex } from '../../core/index.ts';
+import { isChildSessionId, sha256Hex } from '../../core/index.ts';
+import { parseJsonWithSchema } from '../../core/validation/parse-with-schema.ts';
 import type { JsonObject, SessionKey } from '../../core/index.ts';
 import type { ArtifactPart, ArtifactService } from '../../tools/index.ts';
 

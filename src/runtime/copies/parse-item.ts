@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { parseJsonWithSchema } from '../../core/index.ts';
 import { checkLogEvent } from '../../core/events/check-log-event.ts';
 import { isSessionStatus } from '../../core/internal.ts';
+import { parseJsonWithSchema } from '../../core/validation/parse-with-schema.ts';
 import type { Json, JsonObject, SessionStatus } from '../../core/index.ts';
 import { parseRecords } from '../../net/journal/index.ts';
 import type { StoreItem } from '../../store/index.ts';

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { QUOTA_LABELS } from '../../core/internal.ts';
-import { InvalidInputError, parseJsonWithSchema } from '../../core/index.ts';
+import { parseJsonWithSchema } from '../../core/validation/parse-with-schema.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import type { QuotaName } from '../../core/index.ts';
 
 /** The limits of a user, or of the app. A quota that is missing has no limit. */

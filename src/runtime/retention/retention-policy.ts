@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { InvalidInputError, parseJsonWithSchema } from '../../core/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
+import { parseJsonWithSchema } from '../../core/validation/parse-with-schema.ts';
 import type { SessionKey } from '../../core/index.ts';
 import type { SessionRow, StoredStatus } from '../../store/index.ts';
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { InvalidInputError, isJsonObject, parseJsonWithSchema } from '../../core/index.ts';
+import { InvalidInputError, isJsonObject } from '../../core/index.ts';
+import { parseJsonWithSchema } from '../../core/validation/parse-with-schema.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 
 /** The subprotocol of the WebSocket. Its version is in its name. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { decodeJson, isPetrichorError, parseJsonWithSchema } from '../../core/index.ts';
+import { decodeJson, isPetrichorError } from '../../core/index.ts';
+import { parseJsonWithSchema } from '../../core/validation/parse-with-schema.ts';
 import type { UserEvent } from '../../managed/index.ts';
 import { contentBlocks, toContentBlocks } from '../wire/event-schemas.ts';
 

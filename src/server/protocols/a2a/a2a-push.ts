@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import { isJsonObject, parseJsonWithSchema, sha256Hex } from '../../../core/index.ts';
+import { isJsonObject, sha256Hex } from '../../../core/index.ts';
 import type { JsonObject, LogEvent } from '../../../core/index.ts';
 import { omitUndefined } from '../../../core/internal.ts';
+import { parseJsonWithSchema } from '../../../core/validation/parse-with-schema.ts';
 import type { ServerContext } from '../../routing/server-context.ts';
 import type { PushFormat, PushMessage, PushTarget } from '../../webhooks/push-format.ts';
 import type { Webhook } from '../../webhooks/webhook.ts';

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import { InvalidInputError, parseJsonWithSchema } from '../../../core/index.ts';
+import { InvalidInputError } from '../../../core/index.ts';
 import type { JsonObject } from '../../../core/index.ts';
 import { omitUndefined } from '../../../core/internal.ts';
+import { parseJsonWithSchema } from '../../../core/validation/parse-with-schema.ts';
 import type { ManagedSession } from '../../../managed/index.ts';
 import type { ServerContext } from '../../routing/server-context.ts';
 import { nonEmptyText } from '../../wire/wire-schemas.ts';

@@ -1,12 +1,8 @@
 import * as v from 'valibot';
-import {
-  InvalidInputError,
-  isJsonObject,
-  parseJsonWithSchema,
-  parseUserContent,
-} from '../../../core/index.ts';
+import { InvalidInputError, isJsonObject, parseUserContent } from '../../../core/index.ts';
 import type { Content, Json, JsonObject, Part } from '../../../core/index.ts';
 import { omitUndefined } from '../../../core/internal.ts';
+import { parseJsonWithSchema } from '../../../core/validation/parse-with-schema.ts';
 import type { ClientTool } from '../../../tools/index.ts';
 import { nonEmptyText } from '../../wire/wire-schemas.ts';
 import type { ClientInput } from '../send-inputs.ts';

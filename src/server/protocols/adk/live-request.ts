@@ -5,9 +5,10 @@ import {
   parseContent,
   parseUserContent,
 } from '../../../core/index.ts';
-import { decodeJson, parseJsonWithSchema } from '../../../core/index.ts';
+import { decodeJson } from '../../../core/index.ts';
 import type { Content, Json, JsonObject } from '../../../core/index.ts';
 import { omitUndefined } from '../../../core/internal.ts';
+import { parseJsonWithSchema } from '../../../core/validation/parse-with-schema.ts';
 import { checkLiveRunConfig, fromAdkContent, isAudio, toCamelKeys } from '../../../adk/internal.ts';
 import type { LiveRequest, LiveRunConfig } from '../../../adk/internal.ts';
 

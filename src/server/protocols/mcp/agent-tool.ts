@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import { isJsonObject, parseJsonWithSchema } from '../../../core/index.ts';
+import { isJsonObject } from '../../../core/index.ts';
 import type { Json, JsonObject } from '../../../core/index.ts';
 import { omitUndefined } from '../../../core/internal.ts';
+import { parseJsonWithSchema } from '../../../core/validation/parse-with-schema.ts';
 import type { ManagedAgent } from '../../../managed/index.ts';
 import { nonEmptyText } from '../../wire/wire-schemas.ts';
 import type { ClientInput } from '../send-inputs.ts';
