@@ -351,8 +351,9 @@ export const figureMappers: FigureMappers = {
       speed(`${fault}, processor time until its trace`, 's', traceSeconds, { atMost: 5 }),
       fact(`${fault}, found`, 'faults', found ? 1 : 0, { atLeast: 1 }),
     ]),
-  importTime: ({ bareMs, importMs }) => [
-    speed('import of the root entry, above bare node', 'ms', importMs - bareMs, { atMost: 100 }),
+  importTime: ({ bareMs, importMs, files }) => [
+    speed('import of the root entry, above bare node', 'ms', importMs - bareMs, { atMost: 60 }),
+    fact('files that it reads, with those of dependencies', 'files', files.length, { atMost: 10 }),
   ],
   installedPackages: ({ names }) => [
     fact('packages installed with it', 'packages', names.length, { atMost: 8 }),

@@ -8,6 +8,8 @@ export interface ImportTime {
   readonly bareMs: number;
   /** A process that imports the root entry, as built. */
   readonly importMs: number;
+  /** The files that the import reads: ours and those of our dependencies. */
+  readonly files: readonly string[];
 }
 
 const ENTRY = new URL('../dist/index.js', import.meta.url);
@@ -29,7 +31,24 @@ export async function measureImportTime({
     bare.push(bareMs);
     imported.push(importMs);
   }
-  return { bareMs: median(bare), importMs: median(imported) };
+  return { bareMs: median(bare), importMs: median(imported), files: listFiles() };
+}
+
+function listFiles(): readonly string[] {
+  const program = `
+    import { registerHooks } from 'node:module';
+    const files = [];
+    registerHooks({
+      load(url, context, next) {
+        if (url.startsWith('file:')) files.push(url);
+        return next(url, context);
+      },
+    });
+    await import(${JSON.stringify(ENTRY.href)});
+    console.log(JSON.stringify(files));
+  `;
+  const output = execFileSync(process.execPath, ['--input-type=module', '--eval', program]);
+  return JSON.parse(output.toString());
 }
 
 function processMs(program: string): number {

@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { parseSync, type Node } from 'oxc-parser';
 import { rolldown, type Plugin } from 'rolldown';
 import packageJson from '../package.json' with { type: 'json' };
+import { BUNDLED_PACKAGES } from './bundled-packages.ts';
 import { makeReadable } from './readable-code.ts';
 import { listChildren } from './syntax-tree.ts';
 
@@ -40,6 +41,7 @@ const LAYERS = {
   core: 'core/index',
   net: 'net/index',
   agents: 'index',
+  runtime: 'runtime/open-local-runtime',
 };
 
 /** What rolldown knows of the modules. */
@@ -97,7 +99,7 @@ const bundle = await rolldown({
   cwd: root,
   input: Object.fromEntries(entries.map((entry) => [entry, `src/${entry}.ts`])),
   // Packages, without the helper functions that the transformation adds.
-  external: /^(?!@oxc-project\/)[@a-z]/,
+  external: (id) => /^(?!@oxc-project\/)[@a-z]/.test(id) && !BUNDLED_PACKAGES.includes(id),
   platform: 'node',
   // The lowest Node of the package has no `using`.
   transform: { target: 'es2024' },

@@ -26,21 +26,20 @@ export { ModelError } from './models/model/model-error.ts';
 export { ModelNotResolvedError } from './models/reference/model-not-resolved-error.ts';
 export type { Model } from './models/model/model.ts';
 export { NetBuildError, NetChangedError, UnknownPlaceError } from './net/index.ts';
+export type { Observer } from './runtime/interceptors/observer.ts';
+export { openRuntime } from './runtime/open-runtime.ts';
+export type { RuntimeOptions } from './runtime/runtime-options.ts';
+export type { Runtime } from './runtime/runtime.ts';
+export { IllegalTransitionError } from './runtime/session/illegal-transition-error.ts';
 export {
   AgentMismatchError,
   CallNotPendingError,
-  IllegalTransitionError,
-  openRuntime,
   RuntimeClosedError,
   SessionQuarantinedError,
   UnknownAgentError,
-  type Observer,
-  type PendingCall,
-  type Runtime,
-  type RuntimeOptions,
-  type Session,
-  type Turn,
-} from './runtime/index.ts';
+} from './runtime/session/runtime-errors.ts';
+export type { PendingCall, Session } from './runtime/session/session.ts';
+export type { Turn } from './runtime/session/turn.ts';
 export {
   AlreadyAnsweredError,
   SessionNotFoundError,
