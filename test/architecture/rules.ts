@@ -16,6 +16,7 @@ export function readSourceTree(files: readonly TreeFile[]): SourceTree {
 export const folderOrder: readonly string[] = [
   'core',
   'net',
+  'files',
   'verify',
   'store',
   'egress',

@@ -289,6 +289,10 @@ test('the built-in tools are available if the server has what they need', async 
   };
   await refused('web_fetch');
   await refused('web_search');
+  const inFile = ['serve', '--port', '0', '--store', folder.store, '--sandbox', 'agents.json'];
+  const { code, stderr } = await folder.run(inFile);
+  assert.equal(code, 2);
+  assert.match(stderr.text, /--sandbox: .*agents\.json cannot be created: EEXIST/);
   const args = ['--agents', 'agents.json', '--sandbox', 'box', '--web-host', 'example.com'];
   for (const name of ['bash', 'read', 'web_fetch']) {
     folder.write('agents.json', toolset(name));

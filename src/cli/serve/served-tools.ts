@@ -1,9 +1,10 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { makeFolderSync } from '../../files/internal.ts';
 import { parseAllowedHosts } from '../../egress/index.ts';
 import type { BuiltInSource, ManagedRuntimeOptions } from '../../managed/index.ts';
 import { braveSearch, builtInSource, Environments } from '../../tools/built-in/index.ts';
+import { UsageError } from '../command/usage-error.ts';
 import type { ServedCall } from './serve-options.ts';
 import type { ServedAgents } from './served-agents.ts';
 
@@ -33,6 +34,7 @@ export function addFileTools(
  * The tools behind the names in definitions: first those of the file, then those of its `builtIns`,
  * then the built-in tools whose services this server has.
  * @throws InvalidInputError for a `--web-host` that is not a host
+ * @throws UsageError if the folder of `--sandbox` cannot be created
  */
 export function createServedTools(
   { values, cwd, env }: ServedCall,
@@ -47,7 +49,7 @@ export function createServedTools(
     ...(searchKey === '' ? [] : ['web_search']),
   ]);
   const root = resolve(cwd, sandbox ?? '.');
-  if (sandbox !== undefined) mkdirSync(root, { recursive: true, mode: 0o700 });
+  if (sandbox !== undefined) makeSandbox(root);
   const environments = new Environments({ root });
   const builtInTools = builtInSource({
     environments,
@@ -69,4 +71,13 @@ export function createServedTools(
     toolNames,
     ...(sandbox !== undefined && { onDelete: async (session) => environments.remove(session) }),
   };
+}
+
+function makeSandbox(folder: string): void {
+  try {
+    makeFolderSync(folder, 0o700);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : '';
+    throw new UsageError(`--sandbox: ${folder} cannot be created: ${problem}`, 'serve');
+  }
 }

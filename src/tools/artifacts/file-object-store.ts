@@ -1,6 +1,7 @@
+import { makeFolder } from '../../files/internal.ts';
 import { getErrorCode } from '../../core/internal.ts';
 import { undefinedIfMissing } from './undefined-if-missing.ts';
-import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ObjectStore, StoredObject } from './object-store.ts';
@@ -20,12 +21,12 @@ export class FileObjectStore implements ObjectStore {
   async create(path: string, { bytes, contentType, about }: StoredObject): Promise<boolean> {
     const folder = join(this.#root, path);
     const parent = dirname(folder);
-    await mkdir(parent, { recursive: true, mode: 0o700 });
+    await makeFolder(parent, 0o700);
     // The folder is filled under a temporary name and then renamed: readers never see a partial
     // object, and of two concurrent writers the second finds the name taken.
     const temporary = await mkdtemp(join(parent, TEMPORARY)).catch(async (error: unknown) => {
       if (!hasCode(error, 'ENOENT')) throw error;
-      await mkdir(parent, { recursive: true, mode: 0o700 });
+      await makeFolder(parent, 0o700);
       return mkdtemp(join(parent, TEMPORARY));
     });
     try {

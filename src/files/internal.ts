@@ -1,0 +1,3 @@
+/** Exports of `files/` for other folders of `src/`. The package does not publish them. */
+
+export { makeFolder, makeFolderSync } from './make-folder.ts';
