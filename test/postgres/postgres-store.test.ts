@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { Client } from 'pg';
 import type { StoreItem } from '../../src/store/index.ts';
 import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
 import { storeContract } from '../../src/store/contract/store-contract.ts';
@@ -19,6 +20,35 @@ describe('PostgresStore', () => {
 
   after(async () => {
     await server?.stop();
+  });
+
+  test('a vacuum by a user that does not own the tables is refused', async (t) => {
+    if (server === undefined) return t.skip('no PostgreSQL for this platform');
+    const schema = `vacuum_${process.pid}`;
+    const user = `reader_${process.pid}`;
+    const owner = await openPostgresStore(server.url, { schema });
+    const client = new Client({ connectionString: server.url });
+    await client.connect();
+    await client.query(`CREATE ROLE ${user} LOGIN PASSWORD 'p';
+      GRANT USAGE ON SCHEMA ${schema} TO ${user};
+      GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${user}`);
+    const { rows } = await client.query<{ version: number }>(
+      "SELECT current_setting('server_version_num')::int AS version",
+    );
+    const maintains = (rows[0]?.version ?? 0) >= 170_000;
+    if (maintains)
+      await client.query(`REVOKE MAINTAIN ON ALL TABLES IN SCHEMA ${schema} FROM ${user}`);
+    const url = server.url.replace(/^postgres(?:ql)?:\/\/[^@]*@/, `postgres://${user}:p@`);
+    const other = await openPostgresStore(url, { schema });
+    await assert.rejects(other.vacuum(), { code: 'store_failed', databaseCode: '42501' });
+    if (maintains) {
+      await client.query(`GRANT MAINTAIN ON ALL TABLES IN SCHEMA ${schema} TO ${user}`);
+      await other.vacuum();
+    }
+    await owner.vacuum();
+    await Promise.all([other.close(), owner.close()]);
+    await client.query(`DROP SCHEMA ${schema} CASCADE; DROP OWNED BY ${user}; DROP ROLE ${user}`);
+    await client.end();
   });
 
   for (const { name, check } of storeContract) {

@@ -1,5 +1,6 @@
 import type { DiskSpace } from '../server/server-store.ts';
 import type { Database } from './database.ts';
+import { StoreFailedError } from '../store-errors.ts';
 import { toStoreError } from './postgres-errors.ts';
 
 /** How long a statement waits for a lock, before it fails. Others wait behind it. */
@@ -22,6 +23,7 @@ export function postgresSpace(database: Database, schema: string): DiskSpace {
         'SELECT tablename FROM pg_tables WHERE schemaname = $1 ORDER BY tablename',
         [name],
       );
+      await assertMayVacuum(database, name);
       // Outside the pool, because a large table takes longer than the limit of other statements.
       const client = await database.connection();
       try {
@@ -35,4 +37,25 @@ export function postgresSpace(database: Database, schema: string): DiskSpace {
       }
     },
   };
+}
+
+/**
+ * VACUUM skips the tables of other owners, and does not fail.
+ * @throws StoreFailedError
+ */
+async function assertMayVacuum(database: Database, schema: string): Promise<void> {
+  const [skipped] = await database.queries.rows<{ readonly relname: string }>(
+    `SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1 AND c.relkind = 'r' AND NOT pg_has_role(c.relowner, 'USAGE')
+     AND NOT (SELECT pg_has_role(d.datdba, 'USAGE') FROM pg_database AS d WHERE d.datname = current_database())
+     AND NOT CASE WHEN current_setting('server_version_num')::int >= 170000
+       THEN has_table_privilege(c.oid, 'MAINTAIN') ELSE false END
+     ORDER BY c.relname LIMIT 1`,
+    [schema],
+  );
+  if (skipped === undefined) return;
+  const cause = new Error(
+    `This user may not VACUUM the table ${skipped.relname}: it is not its owner. Use the user that owns the tables.`,
+  );
+  throw new StoreFailedError(database.location, '42501', { cause });
 }
