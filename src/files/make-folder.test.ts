@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -35,6 +44,15 @@ for (const [name, make] of Object.entries(forms))
     it('ends where the system refuses every folder', { skip }, async () => {
       await assert.rejects(make('/proc/petrichor', 0o700), { code: 'ENOENT' });
       await assert.rejects(make('/proc/petrichor/a/b', 0o700), { code: 'ENOENT' });
+    });
+
+    it('creates nothing but the folder that the path names, also behind a link', async () => {
+      const here = join(root, `${name}-links`);
+      mkdirSync(join(here, 'other', 'folder'), { recursive: true });
+      symlinkSync(join(here, 'other', 'folder'), join(here, 'link'));
+      await make(`${here}/link/../a`, 0o755);
+      assert.deepEqual(readdirSync(here).toSorted(), ['a', 'link', 'other']);
+      assert.deepEqual(readdirSync(join(here, 'other')), ['folder']);
     });
 
     it('creates a folder that several callers create at once', async () => {

@@ -1,11 +1,14 @@
 /**
- * Folders and their missing parents. In a file system that refuses new folders with ENOENT, as `/proc` does, `mkdir` of
- * Node with `recursive` tries forever. So the topmost missing folder is created first, without `recursive`.
+ * Folders and their missing parents, created one by one: in a file system that refuses new folders with ENOENT, as
+ * `/proc` does, `mkdir` of Node with `recursive` tries forever.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { getErrorCode } from '../core/internal.ts';
+
+/** A parent may be removed while its child is created. Then all of them are created again. */
+const ATTEMPTS = 5;
 
 /**
  * Creates a folder and its missing parents. A folder that exists stays as it is.
@@ -13,37 +16,53 @@ import { getErrorCode } from '../core/internal.ts';
  * @throws Error of the system when a folder cannot be created, or when the path is that of a file
  */
 export async function makeFolder(path: string, mode: number): Promise<void> {
-  const topmost = findTopmostMissing(path);
-  if (topmost !== undefined)
-    await mkdir(topmost, { mode }).catch((error: unknown) => throwUnlessChanged(error, topmost));
-  await mkdir(path, { recursive: true, mode });
+  for (let attempt = 1; ; attempt++)
+    try {
+      for (const folder of listMissing(path))
+        await mkdir(folder, { mode }).catch((error: unknown) => throwUnlessFolder(error, folder));
+      return;
+    } catch (error) {
+      if (getErrorCode(error) !== 'ENOENT' || attempt === ATTEMPTS) throw error;
+    }
 }
 
 /** `makeFolder` that blocks the thread. */
 export function makeFolderSync(path: string, mode: number): void {
-  const topmost = findTopmostMissing(path);
+  for (let attempt = 1; ; attempt++)
+    try {
+      for (const folder of listMissing(path)) makeOne(folder, mode);
+      return;
+    } catch (error) {
+      if (getErrorCode(error) !== 'ENOENT' || attempt === ATTEMPTS) throw error;
+    }
+}
+
+function makeOne(folder: string, mode: number): void {
   try {
-    if (topmost !== undefined) mkdirSync(topmost, { mode });
+    mkdirSync(folder, { mode });
   } catch (error) {
-    throwUnlessChanged(error, topmost ?? path);
+    throwUnlessFolder(error, folder);
   }
-  mkdirSync(path, { recursive: true, mode });
 }
 
-function findTopmostMissing(path: string): string | undefined {
-  let topmost: string | undefined;
-  for (let folder = resolve(path); !existsSync(folder); folder = dirname(folder)) {
+/** The folders to create, parents first. The path itself is one of them also if it is a file. */
+function listMissing(path: string): readonly string[] {
+  const whole = resolve(path);
+  if (isFolder(whole)) return [];
+  const missing = [whole];
+  for (let folder = dirname(whole); !existsSync(folder); folder = dirname(folder)) {
     // The root of a drive that is not there.
-    if (folder === topmost) break;
-    topmost = folder;
+    if (folder === dirname(folder)) break;
+    missing.unshift(folder);
   }
-  return topmost;
+  return missing;
 }
 
-/** Another process may have created the folder meanwhile, or removed its parent. */
-function throwUnlessChanged(error: unknown, folder: string): void {
-  const code = getErrorCode(error);
-  if (code === 'EEXIST') return;
-  if (code === 'ENOENT' && !existsSync(dirname(folder))) return;
-  throw error;
+/** Another process may have created the folder meanwhile. */
+function throwUnlessFolder(error: unknown, folder: string): void {
+  if (getErrorCode(error) !== 'EEXIST' || !isFolder(folder)) throw error;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
