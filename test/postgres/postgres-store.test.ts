@@ -40,7 +40,9 @@ describe('PostgresStore', () => {
       await client.query(`REVOKE MAINTAIN ON ALL TABLES IN SCHEMA ${schema} FROM ${user}`);
     const url = server.url.replace(/^postgres(?:ql)?:\/\/[^@]*@/, `postgres://${user}:p@`);
     const other = await openPostgresStore(url, { schema });
-    await assert.rejects(other.vacuum(), { code: 'store_failed', databaseCode: '42501' });
+    await assert.rejects(other.vacuum(), (error: Error) =>
+      error.message.includes(`"${user}" does not own the tables`),
+    );
     if (maintains) {
       await client.query(`GRANT MAINTAIN ON ALL TABLES IN SCHEMA ${schema} TO ${user}`);
       await other.vacuum();

@@ -1,6 +1,7 @@
+import type { Client } from 'pg';
+import { InvalidInputError } from '../../core/index.ts';
 import type { DiskSpace } from '../server/server-store.ts';
 import type { Database } from './database.ts';
-import { StoreFailedError } from '../store-errors.ts';
 import { toStoreError } from './postgres-errors.ts';
 
 /** How long a statement waits for a lock, before it fails. Others wait behind it. */
@@ -23,10 +24,10 @@ export function postgresSpace(database: Database, schema: string): DiskSpace {
         'SELECT tablename FROM pg_tables WHERE schemaname = $1 ORDER BY tablename',
         [name],
       );
-      await assertMayVacuum(database, name);
       // Outside the pool, because a large table takes longer than the limit of other statements.
       const client = await database.connection();
       try {
+        await assertMayVacuum(client, name, database.location);
         await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}; SET statement_timeout = 0`);
         for (const { tablename } of tables)
           await client.query(`VACUUM (${isFull ? 'FULL, ' : ''}ANALYZE) ${schema}."${tablename}"`);
@@ -41,21 +42,21 @@ export function postgresSpace(database: Database, schema: string): DiskSpace {
 
 /**
  * VACUUM skips the tables of other owners, and does not fail.
- * @throws StoreFailedError
+ * @throws InvalidInputError if it would skip tables of the store
  */
-async function assertMayVacuum(database: Database, schema: string): Promise<void> {
-  const [skipped] = await database.queries.rows<{ readonly relname: string }>(
-    `SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-     WHERE n.nspname = $1 AND c.relkind = 'r' AND NOT pg_has_role(c.relowner, 'USAGE')
+async function assertMayVacuum(client: Client, schema: string, location: string): Promise<void> {
+  const { rows } = await client.query<{ readonly relname: string; readonly user: string }>(
+    `SELECT c.relname, current_user AS user FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1 AND c.relname = 'sessions' AND c.relkind = 'r' AND NOT pg_has_role(c.relowner, 'USAGE')
      AND NOT (SELECT pg_has_role(d.datdba, 'USAGE') FROM pg_database AS d WHERE d.datname = current_database())
      AND NOT CASE WHEN current_setting('server_version_num')::int >= 170000
-       THEN has_table_privilege(c.oid, 'MAINTAIN') ELSE false END
-     ORDER BY c.relname LIMIT 1`,
+       THEN has_table_privilege(c.oid, 'MAINTAIN') ELSE false END`,
     [schema],
   );
+  const [skipped] = rows;
   if (skipped === undefined) return;
-  const cause = new Error(
-    `This user may not VACUUM the table ${skipped.relname}: it is not its owner. Use the user that owns the tables.`,
+  throw new InvalidInputError(
+    'store',
+    `cannot be vacuumed: the user "${skipped.user}" does not own the tables of ${location}. Use the user that owns them.`,
   );
-  throw new StoreFailedError(database.location, '42501', { cause });
 }
