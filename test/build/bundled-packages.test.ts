@@ -3,8 +3,24 @@ import { globSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parseSync } from 'oxc-parser';
 import packageJson from '../../package.json' with { type: 'json' };
 import { BUNDLED_PACKAGES } from '../../scripts/bundled-packages.ts';
+
+/** What a module imports, statically or with `import()` of a text. */
+function listSpecifiers(file: string, code: string): readonly string[] {
+  const { staticImports, staticExports, dynamicImports } = parseSync(file, code).module;
+  return [
+    ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
+    ),
+    ...dynamicImports.flatMap(
+      ({ moduleRequest: { start, end } }) =>
+        /^["'`]([^"'`$]+)["'`]$/.exec(code.slice(start, end))?.[1] ?? [],
+    ),
+  ];
+}
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -16,18 +32,22 @@ test('what the built files import is installed with the package, or an optional 
   const files = globSync('dist/**/*.{js,d.ts}', { cwd: root });
   assert.ok(files.length > 0);
   const missing = files.flatMap((file) =>
-    [
-      ...readFileSync(join(root, file), 'utf8').matchAll(
-        /^\s*(?:import|export)\b.*?\bfrom ?["']([@a-z][^"']*)["']/gm,
-      ),
-    ].flatMap(([, id = '']) => {
+    listSpecifiers(file, readFileSync(join(root, file), 'utf8')).flatMap((id) => {
       const name = /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? id;
       const isKnown =
-        id.startsWith('node:') || builtinModules.includes(id) || installed.includes(name);
+        id.startsWith('.') ||
+        id.startsWith('node:') ||
+        builtinModules.includes(id) ||
+        installed.includes(name);
       return isKnown ? [] : [`${file}: ${id}`];
     }),
   );
   assert.deepEqual(missing, []);
+});
+
+test('an import in any form is found', () => {
+  const code = 'import{a}from"a";import{b}from"b";export*from"c";await import(`d`);import("e");';
+  assert.deepEqual(listSpecifiers('x.js', code), ['a', 'b', 'c', 'd', 'e']);
 });
 
 test('bundled packages are not installed, and NOTICE names them', () => {
