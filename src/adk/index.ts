@@ -87,7 +87,7 @@ export { OpenAPIToolset, type OpenAPIToolsetOptions } from './tools/openapi-tool
 export { getUserChoiceTool } from './tools/user-input-tools.ts';
 export { BaseTool, FunctionTool, LongRunningFunctionTool } from './tools/base-tool.ts';
 export type { FunctionToolDefinition } from './tools/function-tool-definition.ts';
-export { BuiltInPlanner } from './agents/built-in-planner.ts';
+export { BuiltInPlanner, type BuiltInPlannerOptions } from './agents/built-in-planner.ts';
 export type {
   AfterModelCallback,
   AfterToolCallback,
@@ -134,7 +134,10 @@ export type { FunctionToolContext } from './tools/function-tool-context.ts';
 export { GlobalInstructionPlugin } from './plugins/global-instruction-plugin.ts';
 export type { EventsCompactionConfig } from './compaction/events-compaction-config.ts';
 export { InMemoryRunner } from './runner/in-memory-runner.ts';
-export { InMemorySessionService } from './sessions/in-memory-session-service.ts';
+export {
+  InMemorySessionService,
+  type InMemorySessionOptions,
+} from './sessions/in-memory-session-service.ts';
 export { LlmAgent, type LlmAgentConfig } from './agents/llm-agent.ts';
 export type { InstructionProvider } from './contracts/instruction-provider.ts';
 export { LoggingPlugin, type LoggingPluginOptions } from './plugins/logging-plugin.ts';
@@ -164,6 +167,7 @@ export {
   preloadMemory,
   PreloadMemoryPlugin,
   type PreloadMemoryOptions,
+  type PreloadMemoryPluginOptions,
 } from './plugins/preload-memory-plugin.ts';
 export type { RunnerOptions } from './runner/runner-options.ts';
 export type { RunLiveParams } from './runner/run-live-params.ts';
@@ -183,7 +187,10 @@ export type {
   SessionAddress,
   SessionService,
 } from './sessions/session-service.ts';
-export { SqliteSessionService } from './sessions/sqlite-session-service.ts';
+export {
+  SqliteSessionService,
+  type SqliteSessionOptions,
+} from './sessions/sqlite-session-service.ts';
 export { ToolFilterPlugin, type ToolFilterPluginOptions } from './plugins/tool-filter-plugin.ts';
 export { RequestInput, type NodeContext, DEFAULT_ROUTE, START } from '../agents/index.ts';
 export type { ChainElement, Edge, EdgeItem, RoutingMap } from './workflow/parsed-edges.ts';
@@ -194,6 +201,7 @@ export {
   JoinNode,
   type NodeHandler,
   type NodeOptions,
+  type JoinNodeOptions,
 } from './workflow/workflow-node.ts';
 export { NodeSchemaError } from './workflow/node-schema.ts';
 export { Workflow, type WorkflowConfig } from './workflow/workflow.ts';

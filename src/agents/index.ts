@@ -60,7 +60,7 @@ export type { ModelRequestBuilder } from './model/model-step.ts';
 export type { CompositeAgentDefinition } from './composition/composite-definition.ts';
 export { loop, type LoopDefinition } from './kinds/loop.ts';
 export type { NodeContext } from './workflow/node-context.ts';
-export { NodeEvent, RequestInput } from './generator/yields.ts';
+export { NodeEvent, RequestInput, type RequestInputOptions } from './generator/yields.ts';
 export type { GeneratorContext } from './generator/live-context.ts';
 export { workflow } from './workflow/workflow.ts';
 export {

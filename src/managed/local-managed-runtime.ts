@@ -135,7 +135,7 @@ export class LocalManagedRuntime extends ManagedSessions implements ManagedRunti
     owner: SessionOwner,
     options: StartOptions = {},
   ): Promise<ManagedSession> {
-    checkOptions(AGENT_REFERENCE, agent);
+    if (typeof agent !== 'string') checkOptions(AGENT_REFERENCE, agent);
     checkOptions(SESSION_OWNER, owner);
     checkOptions(START_OPTIONS, options);
     const { appName = this.#runtime.app, userId } = owner;

@@ -90,6 +90,7 @@ export {
   type ArchivedCopy,
   type ArchivedState,
   type ArchiveSelection,
+  type SessionArchiveOptions,
 } from './copies/session-archive.ts';
 export { measureSessions, type SessionSize, type SizeOptions } from './copies/session-sizes.ts';
 export { SessionDeletingError } from './copies/session-deleting-error.ts';

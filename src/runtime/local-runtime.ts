@@ -480,14 +480,15 @@ export class LocalRuntime implements Runtime {
     return followSessionChanges(this.#listingSource, options);
   }
 
-  async usage({ by = [], user, ...options }: UsageOptions = {}): Promise<readonly UsageTotal[]> {
-    checkOptions(USAGE_OPTIONS, { by, ...omitUndefined({ user }), ...options });
+  async usage(options: UsageOptions = {}): Promise<readonly UsageTotal[]> {
+    checkOptions(USAGE_OPTIONS, options);
     this.#assertOpen();
+    const { by = [], user, ...rest } = options;
     return this.store.usage({
       appName: this.app,
       by,
       ...omitUndefined({ userId: user }),
-      ...options,
+      ...rest,
     });
   }
 

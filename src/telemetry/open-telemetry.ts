@@ -1,8 +1,8 @@
 import { importOptional } from '../core/internal.ts';
 import type { Context, Tracer, TracerProvider } from '@opentelemetry/api';
 import type { InterceptedCall } from '../agents/index.ts';
-import { formatSessionKey, isPetrichorError } from '../core/index.ts';
-import type { JsonObject, LogEvent, SessionKey } from '../core/index.ts';
+import { formatSessionKey, isPetrichorError, checkOptions, optionTable } from '../core/index.ts';
+import type { JsonObject, LogEvent, SessionKey, OptionTable } from '../core/index.ts';
 import type { JournalRecord } from '../net/index.ts';
 import type { CommittedRecords, Interceptor, ObservedSession } from '../runtime/index.ts';
 import { responseAttributes } from './call-attributes.ts';
@@ -22,6 +22,11 @@ export interface TelemetryOptions {
 /** Maximum number of open invocations. Above it, the oldest one is abandoned. */
 const MAX_OPEN = 10_000;
 
+/** The options of `openTelemetry`. */
+export const TELEMETRY_OPTIONS: OptionTable = optionTable<TelemetryOptions>('openTelemetry', {
+  tracerProvider: true,
+});
+
 /**
  * Traces sessions with OpenTelemetry. The spans are `invocation`, `invoke_agent`, `chat`, `execute_tool`, `park` and
  * `commit`, named as in the conventions for generative AI. The span that is active when a message is sent is the parent
@@ -30,6 +35,7 @@ const MAX_OPEN = 10_000;
  * @throws MissingTelemetryPackageError if `@opentelemetry/api` is not installed
  */
 export async function openTelemetry(options: TelemetryOptions = {}): Promise<Telemetry> {
+  checkOptions(TELEMETRY_OPTIONS, options);
   const api: TelemetryApi = await importOptional(
     import('@opentelemetry/api'),
     (cause) => new MissingTelemetryPackageError(cause),

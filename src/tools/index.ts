@@ -13,19 +13,25 @@ export {
   type AiSdkToolsOptions,
 } from './tool/ai-sdk-tools.ts';
 export { checkArtifactName } from './artifacts/check-artifact-name.ts';
-export { FileArtifactService } from './artifacts/file-artifact-service.ts';
+export {
+  FileArtifactService,
+  type FileArtifactOptions,
+} from './artifacts/file-artifact-service.ts';
 export { FileObjectStore } from './artifacts/file-object-store.ts';
 export type { ObjectStore, StoredObject } from './artifacts/object-store.ts';
 export { InMemoryCredentialStore, type CredentialStore } from './auth/credential-store.ts';
 export type { ClientTool } from './tool/client-tool.ts';
 export { callFingerprint } from './tool/call-fingerprint.ts';
-export { InMemoryArtifactService } from './artifacts/in-memory-artifact-service.ts';
+export {
+  InMemoryArtifactService,
+  type InMemoryArtifactOptions,
+} from './artifacts/in-memory-artifact-service.ts';
 export { InMemoryMemoryService } from './memory/in-memory-memory-service.ts';
 export { DuplicateToolError, indexTools } from './tool/index-tools.ts';
 export { InvalidToolError } from './schema/invalid-tool-error.ts';
 export { toJsonSchema } from './schema/to-json-schema.ts';
 export { loadArtifactsTool } from './session-tools/load-artifacts-tool.ts';
-export { loadMemoryTool } from './session-tools/load-memory-tool.ts';
+export { loadMemoryTool, type LoadMemoryOptions } from './session-tools/load-memory-tool.ts';
 export { toMemoryEntries, type MemoryEntry, type MemoryService } from './memory/memory-service.ts';
 export { listArtifactsTool } from './session-tools/list-artifacts-tool.ts';
 export { NoServiceError } from './tool/no-service-error.ts';

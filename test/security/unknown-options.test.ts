@@ -14,7 +14,7 @@ import { CONSOLE_OPTIONS, consoleHandler } from '../../src/server/console/serve-
 import { CLIENT_OPTIONS, createClient } from '../../src/client/create-client.ts';
 import { FOLLOW_OPTIONS } from '../../src/client/follow-events.ts';
 import { FOLLOW_RECORDS_OPTIONS } from '../../src/client/follow-records.ts';
-import { UnknownFieldError } from '../../src/core/index.ts';
+import { isPetrichorError, UnknownFieldError } from '../../src/core/index.ts';
 import type { OptionTable } from '../../src/core/index.ts';
 import {
   AGENT_REFERENCE,
@@ -141,6 +141,102 @@ import { AI_SDK_EMBED_OPTIONS, aiSdkEmbed } from '../../src/models/ai-sdk-embed.
 import { RETRIEVAL_TOOL_OPTIONS, retrievalTool } from '../../src/tools/retrieval/retrieval-tool.ts';
 import { PROVIDER_TOOL_OPTIONS, providerTool } from '../../src/tools/tool/provider-tool.ts';
 import { tool, TOOL_OPTIONS } from '../../src/tools/tool/tool.ts';
+import { PENDING_CALL_OPTIONS, pending } from '../../src/tools/tool/pending.ts';
+import {
+  FILE_ARTIFACT_OPTIONS,
+  FileArtifactService,
+} from '../../src/tools/artifacts/file-artifact-service.ts';
+import {
+  IN_MEMORY_ARTIFACT_OPTIONS,
+  InMemoryArtifactService,
+} from '../../src/tools/artifacts/in-memory-artifact-service.ts';
+import {
+  S3_ARTIFACT_OPTIONS,
+  S3ArtifactService,
+} from '../../src/tools/artifacts/s3/s3-artifact-service.ts';
+import {
+  S3_OBJECT_STORE_OPTIONS,
+  S3ObjectStore,
+} from '../../src/tools/artifacts/s3/s3-object-store.ts';
+import {
+  GCS_ARTIFACT_OPTIONS,
+  GcsArtifactService,
+} from '../../src/tools/artifacts/gcs/gcs-artifact-service.ts';
+import {
+  VECTOR_MEMORY_OPTIONS,
+  VectorMemoryService,
+} from '../../src/tools/memory/vector-memory-service.ts';
+import {
+  VECTOR_RETRIEVER_OPTIONS,
+  VectorRetriever,
+} from '../../src/tools/retrieval/vector-retriever.ts';
+import {
+  LOAD_MEMORY_OPTIONS,
+  loadMemoryTool,
+} from '../../src/tools/session-tools/load-memory-tool.ts';
+import { BRAVE_SEARCH_OPTIONS, braveSearch } from '../../src/tools/built-in/web/brave-search.ts';
+import { BUBBLEWRAP_OPTIONS, bubblewrap } from '../../src/tools/sandbox/bubblewrap.ts';
+import {
+  ENVIRONMENT_RULES,
+  Environments,
+} from '../../src/tools/built-in/workspace/environments.ts';
+import {
+  BUILT_IN_SOURCE_OPTIONS,
+  builtInSource,
+} from '../../src/tools/built-in/built-in-source.ts';
+import { BUILT_IN_SERVICES, builtInTools } from '../../src/tools/built-in/built-in-tools.ts';
+import { MCP_SOURCE_OPTIONS, mcpSource } from '../../src/tools/mcp/mcp-source.ts';
+import {
+  YIELDED_EVENT,
+  NodeEvent,
+  REQUEST_INPUT_OPTIONS,
+  RequestInput,
+} from '../../src/agents/generator/yields.ts';
+import { TELEMETRY_OPTIONS, openTelemetry } from '../../src/telemetry/open-telemetry.ts';
+import {
+  SESSION_ARCHIVE_OPTIONS,
+  SessionArchive,
+} from '../../src/runtime/copies/session-archive.ts';
+import {
+  CONTEXT_FILTER_PLUGIN_OPTIONS,
+  ContextFilterPlugin,
+} from '../../src/adk/plugins/context-filter-plugin.ts';
+import { LOGGING_PLUGIN_OPTIONS, LoggingPlugin } from '../../src/adk/plugins/logging-plugin.ts';
+import {
+  PRELOAD_MEMORY_PLUGIN_OPTIONS,
+  PreloadMemoryPlugin,
+  PRELOAD_MEMORY_OPTIONS,
+  preloadMemory,
+} from '../../src/adk/plugins/preload-memory-plugin.ts';
+import {
+  REFLECT_AND_RETRY_OPTIONS,
+  ReflectAndRetryToolPlugin,
+} from '../../src/adk/plugins/reflect-and-retry-tool-plugin.ts';
+import {
+  SAVE_FILES_OPTIONS,
+  SaveFilesAsArtifactsPlugin,
+} from '../../src/adk/plugins/save-files-as-artifacts-plugin.ts';
+import { TOOL_FILTER_OPTIONS, ToolFilterPlugin } from '../../src/adk/plugins/tool-filter-plugin.ts';
+import {
+  LLM_EVENTS_SUMMARIZER_OPTIONS,
+  LlmEventsSummarizer,
+} from '../../src/adk/compaction/llm-events-summarizer.ts';
+import { BUILT_IN_PLANNER_OPTIONS, BuiltInPlanner } from '../../src/adk/agents/built-in-planner.ts';
+import {
+  IN_MEMORY_SESSION_OPTIONS,
+  InMemorySessionService,
+} from '../../src/adk/sessions/in-memory-session-service.ts';
+import {
+  SQLITE_SESSION_OPTIONS,
+  SqliteSessionService,
+} from '../../src/adk/sessions/sqlite-session-service.ts';
+import { node } from '../../src/adk/workflow/node.ts';
+import { JOIN_NODE_OPTIONS, JoinNode, NODE_OPTIONS } from '../../src/adk/workflow/workflow-node.ts';
+import {
+  MODEL_FALLBACK_OPTIONS,
+  ModelFallbackPlugin,
+} from '../../src/adk/plugins/model-fallback-plugin.ts';
+import { FileObjectStore } from '../../src/tools/artifacts/file-object-store.ts';
 
 // Calls without types, as JavaScript does, so that the compiler does not reject wrong names.
 type Call = (options: never) => unknown;
@@ -467,6 +563,102 @@ const subjects: Readonly<Record<string, Subject>> = {
     table: FROM_PNML_OPTIONS,
     call: (options) => fromPnml('<pnml/>', options),
   },
+  PENDING_CALL_OPTIONS: { table: PENDING_CALL_OPTIONS, call: pending },
+  FILE_ARTIFACT_OPTIONS: {
+    table: FILE_ARTIFACT_OPTIONS,
+    call: (options) => new FileArtifactService(options),
+  },
+  IN_MEMORY_ARTIFACT_OPTIONS: {
+    table: IN_MEMORY_ARTIFACT_OPTIONS,
+    call: (options) => new InMemoryArtifactService(options),
+  },
+  S3_ARTIFACT_OPTIONS: {
+    table: S3_ARTIFACT_OPTIONS,
+    call: (options) => new S3ArtifactService(options),
+  },
+  S3_OBJECT_STORE_OPTIONS: {
+    table: S3_OBJECT_STORE_OPTIONS,
+    call: (options) => new S3ObjectStore(options),
+  },
+  GCS_ARTIFACT_OPTIONS: {
+    table: GCS_ARTIFACT_OPTIONS,
+    call: (options) => new GcsArtifactService(options),
+  },
+  VECTOR_MEMORY_OPTIONS: {
+    table: VECTOR_MEMORY_OPTIONS,
+    call: (options) => new VectorMemoryService(options),
+  },
+  VECTOR_RETRIEVER_OPTIONS: {
+    table: VECTOR_RETRIEVER_OPTIONS,
+    call: (options) => new VectorRetriever(options),
+  },
+  LOAD_MEMORY_OPTIONS: { table: LOAD_MEMORY_OPTIONS, call: loadMemoryTool },
+  BRAVE_SEARCH_OPTIONS: { table: BRAVE_SEARCH_OPTIONS, call: braveSearch },
+  BUBBLEWRAP_OPTIONS: { table: BUBBLEWRAP_OPTIONS, call: bubblewrap },
+  ENVIRONMENT_RULES: { table: ENVIRONMENT_RULES, call: (options) => new Environments(options) },
+  BUILT_IN_SOURCE_OPTIONS: { table: BUILT_IN_SOURCE_OPTIONS, call: builtInSource },
+  BUILT_IN_SERVICES: {
+    table: BUILT_IN_SERVICES,
+    call: (options) => builtInTools(['web_fetch'], options),
+  },
+  MCP_SOURCE_OPTIONS: { table: MCP_SOURCE_OPTIONS, call: mcpSource },
+  YIELDED_EVENT: { table: YIELDED_EVENT, call: (options) => new NodeEvent(options) },
+  REQUEST_INPUT_OPTIONS: {
+    table: REQUEST_INPUT_OPTIONS,
+    call: (options) => new RequestInput(options),
+  },
+  TELEMETRY_OPTIONS: { table: TELEMETRY_OPTIONS, call: openTelemetry },
+  SESSION_ARCHIVE_OPTIONS: {
+    table: SESSION_ARCHIVE_OPTIONS,
+    call: (options) => new SessionArchive(new FileObjectStore('none'), options),
+  },
+  CONTEXT_FILTER_PLUGIN_OPTIONS: {
+    table: CONTEXT_FILTER_PLUGIN_OPTIONS,
+    call: (options) => new ContextFilterPlugin(options),
+  },
+  LOGGING_PLUGIN_OPTIONS: {
+    table: LOGGING_PLUGIN_OPTIONS,
+    call: (options) => new LoggingPlugin(options),
+  },
+  PRELOAD_MEMORY_PLUGIN_OPTIONS: {
+    table: PRELOAD_MEMORY_PLUGIN_OPTIONS,
+    call: (options) => new PreloadMemoryPlugin(options),
+  },
+  PRELOAD_MEMORY_OPTIONS: { table: PRELOAD_MEMORY_OPTIONS, call: preloadMemory },
+  REFLECT_AND_RETRY_OPTIONS: {
+    table: REFLECT_AND_RETRY_OPTIONS,
+    call: (options) => new ReflectAndRetryToolPlugin(options),
+  },
+  SAVE_FILES_OPTIONS: {
+    table: SAVE_FILES_OPTIONS,
+    call: (options) => new SaveFilesAsArtifactsPlugin(options),
+  },
+  MODEL_FALLBACK_OPTIONS: {
+    table: MODEL_FALLBACK_OPTIONS,
+    call: (options) => new ModelFallbackPlugin(options),
+  },
+  TOOL_FILTER_OPTIONS: {
+    table: TOOL_FILTER_OPTIONS,
+    call: (options) => new ToolFilterPlugin(options),
+  },
+  LLM_EVENTS_SUMMARIZER_OPTIONS: {
+    table: LLM_EVENTS_SUMMARIZER_OPTIONS,
+    call: (options) => new LlmEventsSummarizer(options),
+  },
+  BUILT_IN_PLANNER_OPTIONS: {
+    table: BUILT_IN_PLANNER_OPTIONS,
+    call: (options) => new BuiltInPlanner(options),
+  },
+  IN_MEMORY_SESSION_OPTIONS: {
+    table: IN_MEMORY_SESSION_OPTIONS,
+    call: (options) => new InMemorySessionService(options),
+  },
+  SQLITE_SESSION_OPTIONS: {
+    table: SQLITE_SESSION_OPTIONS,
+    call: (options) => new SqliteSessionService(':memory:', options),
+  },
+  NODE_OPTIONS: { table: NODE_OPTIONS, call: (options) => node(function step() {}, options) },
+  JOIN_NODE_OPTIONS: { table: JOIN_NODE_OPTIONS, call: (options) => new JoinNode(options) },
 };
 
 for (const [name, { table, call }] of Object.entries(subjects)) {
@@ -476,6 +668,19 @@ for (const [name, { table, call }] of Object.entries(subjects)) {
       assert.ok(error instanceof UnknownFieldError, `${path}: ${String(error)}`);
       assert.equal(error.field, `${table.typeName}.${path}`);
       if (suggestion !== undefined) assert.equal(error.suggestion, suggestion, path);
+    }
+  });
+}
+
+/** Their call here puts the options into an object, or does not need them. */
+const WITHIN_AN_OBJECT = ['LIVE_CONFIG', 'LIVE_AGENT_OPTIONS'];
+
+for (const [name, { table, call }] of Object.entries(subjects)) {
+  if (WITHIN_AN_OBJECT.includes(name)) continue;
+  test(`${table.typeName} rejects options that are not an object (${name})`, async () => {
+    for (const options of [null, 5, 'text', []]) {
+      const error = await getError(call, options as never);
+      assert.ok(isPetrichorError(error), `${JSON.stringify(options)}: ${String(error)}`);
     }
   });
 }

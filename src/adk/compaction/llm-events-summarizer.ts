@@ -1,10 +1,12 @@
+import { checkDefinition } from '../../core/internal.ts';
 import {
   createEventActions,
   isFunctionCallPart,
   isFunctionResponsePart,
   contentText,
+  optionTable,
 } from '../../core/index.ts';
-import type { Content, Event } from '../../core/index.ts';
+import type { Content, Event, OptionTable } from '../../core/index.ts';
 import type { Model } from '../../models/index.ts';
 import { BaseEventsSummarizer } from './base-events-summarizer.ts';
 
@@ -20,13 +22,24 @@ export interface LlmEventsSummarizerOptions {
   readonly promptTemplate?: string;
 }
 
+/** The options of `LlmEventsSummarizer`. */
+export const LLM_EVENTS_SUMMARIZER_OPTIONS: OptionTable = optionTable<LlmEventsSummarizerOptions>(
+  'LlmEventsSummarizer',
+  {
+    model: true,
+    promptTemplate: true,
+  },
+);
+
 /** Uses a model to write the summary. */
 export class LlmEventsSummarizer extends BaseEventsSummarizer {
   readonly #model: Model;
   readonly #prompt: string;
 
-  constructor({ model, promptTemplate = PROMPT }: LlmEventsSummarizerOptions) {
+  constructor(options: LlmEventsSummarizerOptions) {
+    if (new.target === LlmEventsSummarizer) checkDefinition(LLM_EVENTS_SUMMARIZER_OPTIONS, options);
     super();
+    const { model, promptTemplate = PROMPT } = options;
     this.#model = model;
     this.#prompt = promptTemplate;
   }

@@ -1,6 +1,7 @@
+import { checkDefinition } from '../../core/internal.ts';
 import { toContextPolicy, isForeignMessage } from '../../agents/internal.ts';
-import { InvalidInputError } from '../../core/index.ts';
-import type { Content } from '../../core/index.ts';
+import { InvalidInputError, optionTable } from '../../core/index.ts';
+import type { Content, OptionTable } from '../../core/index.ts';
 import type { LlmAgentSettings } from './base-plugin.ts';
 import { BasePlugin } from './base-plugin.ts';
 
@@ -17,12 +18,23 @@ export interface ContextFilterPluginOptions {
   readonly name?: string;
 }
 
+/** The options of `ContextFilterPlugin`. */
+export const CONTEXT_FILTER_PLUGIN_OPTIONS: OptionTable = optionTable<ContextFilterPluginOptions>(
+  'ContextFilterPlugin',
+  {
+    numInvocationsToKeep: true,
+    customFilter: true,
+    name: true,
+  },
+);
+
 /** Shows the models of the app less of a long conversation. The session keeps all of it. */
 export class ContextFilterPlugin extends BasePlugin {
   readonly #options: ContextFilterPluginOptions;
 
   /** @throws InvalidInputError if `numInvocationsToKeep` is not a positive integer */
   constructor(options: ContextFilterPluginOptions) {
+    if (new.target === ContextFilterPlugin) checkDefinition(CONTEXT_FILTER_PLUGIN_OPTIONS, options);
     super(options.name ?? 'context_filter');
     const { numInvocationsToKeep: keep } = options;
     if (keep !== undefined && !(Number.isInteger(keep) && keep >= 1))

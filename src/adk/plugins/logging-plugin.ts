@@ -1,5 +1,6 @@
-import { isTextPart } from '../../core/index.ts';
-import type { Content, Event, Json, JsonObject } from '../../core/index.ts';
+import { checkDefinition } from '../../core/internal.ts';
+import { isTextPart, optionTable } from '../../core/index.ts';
+import type { Content, Event, Json, JsonObject, OptionTable } from '../../core/index.ts';
 import { BasePlugin } from './base-plugin.ts';
 import type { ToolInfo, LlmRequest, LlmResponse } from '../contracts/agent-callbacks.ts';
 import type {
@@ -20,12 +21,24 @@ export interface LoggingPluginOptions {
 
 const DEFAULT_MAX_LENGTH = 200;
 
+/** The options of `LoggingPlugin`. */
+export const LOGGING_PLUGIN_OPTIONS: OptionTable = optionTable<LoggingPluginOptions>(
+  'LoggingPlugin',
+  {
+    print: true,
+    name: true,
+    maxLength: true,
+  },
+);
+
 /** Prints one line at each plugin callback. Changes nothing. */
 export class LoggingPlugin extends BasePlugin {
   readonly #print: (line: string) => void;
   readonly #maxLength: number;
 
-  constructor({ print, name = 'logging', maxLength = DEFAULT_MAX_LENGTH }: LoggingPluginOptions) {
+  constructor(options: LoggingPluginOptions) {
+    if (new.target === LoggingPlugin) checkDefinition(LOGGING_PLUGIN_OPTIONS, options);
+    const { print, name = 'logging', maxLength = DEFAULT_MAX_LENGTH } = options;
     super(name);
     this.#print = print;
     this.#maxLength = maxLength;

@@ -1,5 +1,6 @@
-import { omitUndefined } from '../../core/internal.ts';
-import { InvalidInputError } from '../../core/index.ts';
+import { checkDefinition, omitUndefined } from '../../core/internal.ts';
+import { InvalidInputError, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
 import type { Model } from '../../models/index.ts';
 import type { LlmAgentSettings } from './base-plugin.ts';
 import { BasePlugin } from './base-plugin.ts';
@@ -14,12 +15,19 @@ export interface ModelFallbackPluginOptions {
   readonly name?: string;
 }
 
+/** The options of `ModelFallbackPlugin`. */
+export const MODEL_FALLBACK_OPTIONS: OptionTable = optionTable<ModelFallbackPluginOptions>(
+  'ModelFallbackPlugin',
+  { models: true, coolDownMs: true, name: true },
+);
+
 /** Adds fallback models to every agent of the app. */
 export class ModelFallbackPlugin extends BasePlugin {
   readonly #options: ModelFallbackPluginOptions;
 
   /** @throws InvalidInputError if `models` is empty */
   constructor(options: ModelFallbackPluginOptions) {
+    if (new.target === ModelFallbackPlugin) checkDefinition(MODEL_FALLBACK_OPTIONS, options);
     super(options.name ?? 'model_fallback');
     if (options.models.length === 0) throw new InvalidInputError('models', 'must not be empty.');
     this.#options = options;

@@ -1,4 +1,5 @@
-import { contentText } from '../../core/index.ts';
+import { contentText, checkOptions, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
 import type { MemoryEntry } from '../../tools/index.ts';
 import type { BeforeModelCallback, LlmRequest } from '../contracts/agent-callbacks.ts';
 import { appendInstruction } from '../contracts/model-middleware.ts';
@@ -13,26 +14,48 @@ export interface PreloadMemoryOptions {
 
 const DEFAULT_LIMIT = 5;
 
+/** The options of `preloadMemory`. */
+export const PRELOAD_MEMORY_OPTIONS: OptionTable = optionTable<PreloadMemoryOptions>(
+  'preloadMemory',
+  {
+    limit: true,
+  },
+);
+
 /**
  * Creates a callback that searches the memory for the user's message and adds the entries found to the model's
  * instruction. The conversation is not changed.
  */
-export function preloadMemory({
-  limit = DEFAULT_LIMIT,
-}: PreloadMemoryOptions = {}): BeforeModelCallback {
+export function preloadMemory(options: PreloadMemoryOptions = {}): BeforeModelCallback {
+  checkOptions(PRELOAD_MEMORY_OPTIONS, options);
+  const { limit = DEFAULT_LIMIT } = options;
   return async ({ context, request }) => {
     await addMemories(context, request, limit);
   };
 }
 
+/** Options of `PreloadMemoryPlugin`. */
+export interface PreloadMemoryPluginOptions extends PreloadMemoryOptions {
+  /** Default: `preload_memory`. */
+  readonly name?: string;
+}
+
+/** The options of `PreloadMemoryPlugin`. */
+export const PRELOAD_MEMORY_PLUGIN_OPTIONS: OptionTable = optionTable<PreloadMemoryPluginOptions>(
+  'PreloadMemoryPlugin',
+  {
+    limit: true,
+    name: true,
+  },
+);
+
 /** Adds `preloadMemory` to every agent of an app. */
 export class PreloadMemoryPlugin extends BasePlugin {
   readonly #limit: number;
 
-  constructor({
-    limit = DEFAULT_LIMIT,
-    name = 'preload_memory',
-  }: PreloadMemoryOptions & { readonly name?: string } = {}) {
+  constructor(options: PreloadMemoryPluginOptions = {}) {
+    if (new.target === PreloadMemoryPlugin) checkOptions(PRELOAD_MEMORY_PLUGIN_OPTIONS, options);
+    const { limit = DEFAULT_LIMIT, name = 'preload_memory' } = options;
     super(name);
     this.#limit = limit;
   }

@@ -1,5 +1,5 @@
-import { InvalidInputError } from '../../core/index.ts';
-import type { Json, JsonObject } from '../../core/index.ts';
+import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
+import type { Json, JsonObject, OptionTable } from '../../core/index.ts';
 import { BasePlugin } from './base-plugin.ts';
 import type { ToolInfo } from '../contracts/agent-callbacks.ts';
 import type { ToolCallbackContext } from '../contracts/contexts.ts';
@@ -27,6 +27,17 @@ interface ToolCallParams {
 
 const DEFAULT_MAX_RETRIES = 3;
 
+/** The options of `ReflectAndRetryToolPlugin`. */
+export const REFLECT_AND_RETRY_OPTIONS: OptionTable = optionTable<ReflectAndRetryToolPluginOptions>(
+  'ReflectAndRetryToolPlugin',
+  {
+    maxRetries: true,
+    whenExceeded: true,
+    scope: true,
+    name: true,
+  },
+);
+
 /**
  * Answers a failed call with the error and advice, so that the model reflects before it tries again. The failure count
  * is kept in state and survives a restart.
@@ -37,6 +48,7 @@ export class ReflectAndRetryToolPlugin extends BasePlugin {
 
   /** @throws InvalidInputError if `maxRetries` is not a whole number of 0 or more */
   constructor(options: ReflectAndRetryToolPluginOptions = {}) {
+    if (new.target === ReflectAndRetryToolPlugin) checkOptions(REFLECT_AND_RETRY_OPTIONS, options);
     super(options.name ?? 'reflect_and_retry');
     this.#options = options;
     this.#maxRetries = options.maxRetries ?? DEFAULT_MAX_RETRIES;

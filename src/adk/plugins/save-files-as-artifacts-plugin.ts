@@ -1,5 +1,5 @@
-import { isInlineDataPart } from '../../core/index.ts';
-import type { Content, Part } from '../../core/index.ts';
+import { isInlineDataPart, checkOptions, optionTable } from '../../core/index.ts';
+import type { Content, Part, OptionTable } from '../../core/index.ts';
 import { BasePlugin } from './base-plugin.ts';
 import type { LlmResponse } from '../contracts/agent-callbacks.ts';
 import type { CallbackContext, InvocationContext } from '../contracts/contexts.ts';
@@ -12,6 +12,15 @@ export interface SaveFilesAsArtifactsPluginOptions {
   readonly name?: string;
 }
 
+/** The options of `SaveFilesAsArtifactsPlugin`. */
+export const SAVE_FILES_OPTIONS: OptionTable = optionTable<SaveFilesAsArtifactsPluginOptions>(
+  'SaveFilesAsArtifactsPlugin',
+  {
+    modelFiles: true,
+    name: true,
+  },
+);
+
 /**
  * Saves the files of a message as artifacts of the session, under their names or as `artifact_<invocation>_<number>`.
  * In the message, each file is replaced by its name.
@@ -19,10 +28,9 @@ export interface SaveFilesAsArtifactsPluginOptions {
 export class SaveFilesAsArtifactsPlugin extends BasePlugin {
   readonly #modelFiles: boolean;
 
-  constructor({
-    modelFiles = true,
-    name = 'save_files_as_artifacts',
-  }: SaveFilesAsArtifactsPluginOptions = {}) {
+  constructor(options: SaveFilesAsArtifactsPluginOptions = {}) {
+    if (new.target === SaveFilesAsArtifactsPlugin) checkOptions(SAVE_FILES_OPTIONS, options);
+    const { modelFiles = true, name = 'save_files_as_artifacts' } = options;
     super(name);
     this.#modelFiles = modelFiles;
   }

@@ -1,5 +1,7 @@
+import { checkDefinition } from '../../core/internal.ts';
+import { optionTable } from '../../core/index.ts';
 import { TRANSFER_TOOL } from '../../agents/index.ts';
-import type { Json } from '../../core/index.ts';
+import type { Json, OptionTable } from '../../core/index.ts';
 import { BasePlugin } from './base-plugin.ts';
 import type { ToolInfo, LlmRequest } from '../contracts/agent-callbacks.ts';
 import type { CallbackContext, ToolCallbackContext } from '../contracts/contexts.ts';
@@ -15,6 +17,15 @@ export interface ToolFilterPluginOptions {
   readonly name?: string;
 }
 
+/** The options of `ToolFilterPlugin`. */
+export const TOOL_FILTER_OPTIONS: OptionTable = optionTable<ToolFilterPluginOptions>(
+  'ToolFilterPlugin',
+  {
+    keep: true,
+    name: true,
+  },
+);
+
 /**
  * Restricts the tools of the app's agents. A tool that is not kept is not offered, and a call of it is answered with an
  * error. Transfer to another agent is always allowed.
@@ -22,7 +33,9 @@ export interface ToolFilterPluginOptions {
 export class ToolFilterPlugin extends BasePlugin {
   readonly #isAllowed: (tool: ToolInfo, context: CallbackContext) => boolean;
 
-  constructor({ keep, name = 'tool_filter' }: ToolFilterPluginOptions) {
+  constructor(options: ToolFilterPluginOptions) {
+    if (new.target === ToolFilterPlugin) checkDefinition(TOOL_FILTER_OPTIONS, options);
+    const { keep, name = 'tool_filter' } = options;
     super(name);
     this.#isAllowed = typeof keep === 'function' ? keep : (tool) => keep.includes(tool.name);
   }

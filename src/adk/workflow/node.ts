@@ -1,8 +1,8 @@
-import { InvalidInputError } from '../../core/index.ts';
+import { checkOptions, InvalidInputError } from '../../core/index.ts';
 import type { Tool } from '../../tools/index.ts';
 import { BaseAgent } from '../agents/base-agent.ts';
 import type { CompilableTool } from '../tools/compile-context.ts';
-import { AgentNode, BaseNode, FunctionNode } from './workflow-node.ts';
+import { AgentNode, BaseNode, FunctionNode, NODE_OPTIONS } from './workflow-node.ts';
 import { ToolNode } from './tool-node.ts';
 import type { NodeHandler, NodeOptions } from './workflow-node.ts';
 
@@ -19,6 +19,7 @@ export type NodeLike =
  * @throws InvalidInputError if options are given for an existing node, or the function has no name
  */
 export function node(like: NodeLike, options: NodeOptions = {}): BaseNode {
+  checkOptions(NODE_OPTIONS, options);
   if (like instanceof BaseNode) {
     if (Object.keys(options).length === 0) return like;
     throw new InvalidInputError(

@@ -1,12 +1,12 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { checkDefinition, omitUndefined } from '../../core/internal.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type {
   NodeBody,
   WorkflowNodeDefinition as NetNode,
   NodeContext,
 } from '../../agents/index.ts';
-import { InvalidInputError } from '../../core/index.ts';
-import type { Json } from '../../core/index.ts';
+import { InvalidInputError, optionTable } from '../../core/index.ts';
+import type { Json, OptionTable } from '../../core/index.ts';
 import type { BaseAgent } from '../agents/base-agent.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
 import { LlmAgent } from '../agents/llm-agent.ts';
@@ -76,9 +76,36 @@ export class FunctionNode extends BaseNode {
   }
 }
 
+/** The options of `node`. */
+export const NODE_OPTIONS: OptionTable = optionTable<NodeOptions>('node', {
+  name: true,
+  description: true,
+  rerunOnResume: true,
+  retryConfig: true,
+  timeoutMs: true,
+  inputSchema: true,
+  outputSchema: true,
+  parallelWorker: true,
+  maxParallelWorkers: true,
+});
+
+/** Options of `JoinNode`. */
+export interface JoinNodeOptions {
+  readonly name: string;
+  readonly description?: string;
+}
+
+/** The options of `JoinNode`. */
+export const JOIN_NODE_OPTIONS: OptionTable = optionTable<JoinNodeOptions>('JoinNode', {
+  name: true,
+  description: true,
+});
+
 /** A node that waits for all nodes before it and returns their outputs, by node name. */
 export class JoinNode extends BaseNode {
-  constructor({ name, description }: { readonly name: string; readonly description?: string }) {
+  constructor(options: JoinNodeOptions) {
+    if (new.target === JoinNode) checkDefinition(JOIN_NODE_OPTIONS, options);
+    const { name, description } = options;
     super(name, description === undefined ? {} : { description });
   }
 

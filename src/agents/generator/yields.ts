@@ -1,4 +1,6 @@
-import type { Content, Json, Route, StateDelta } from '../../core/index.ts';
+import { checkDefinition } from '../../core/internal.ts';
+import { optionTable, checkOptions } from '../../core/index.ts';
+import type { Content, Json, Route, StateDelta, OptionTable } from '../../core/index.ts';
 import type { RequestedActions } from '../callbacks/parse-actions.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 
@@ -32,6 +34,15 @@ export type CustomReply = Pick<Ending, 'stopReason' | 'escalate'>;
  */
 export type CustomGenerator = AsyncGenerator<CustomYield, void, CustomReply | undefined>;
 
+/** The options of `NodeEvent`. */
+export const YIELDED_EVENT: OptionTable = optionTable<YieldedEvent>('NodeEvent', {
+  content: true,
+  output: true,
+  route: true,
+  state: true,
+  actions: true,
+});
+
 /** A value that a node yields or returns when it is more than an output. */
 export class NodeEvent implements YieldedEvent {
   readonly content?: Content;
@@ -40,7 +51,9 @@ export class NodeEvent implements YieldedEvent {
   readonly state?: StateDelta;
   readonly actions?: RequestedActions;
 
-  constructor({ content, output, route, state, actions }: YieldedEvent) {
+  constructor(event: YieldedEvent) {
+    if (new.target === NodeEvent) checkDefinition(YIELDED_EVENT, event);
+    const { content, output, route, state, actions } = event;
     if (content !== undefined) this.content = content;
     if (output !== undefined) this.output = output;
     if (route !== undefined) this.route = route;
@@ -49,6 +62,21 @@ export class NodeEvent implements YieldedEvent {
   }
 }
 
+/** Options of `RequestInput`. */
+export interface RequestInputOptions {
+  readonly message?: string;
+  readonly payload?: Json;
+  /** Identifies the question. Must be unique in the session. Default: derived from the firing id. */
+  readonly interruptId?: string;
+}
+
+/** The options of `RequestInput`. */
+export const REQUEST_INPUT_OPTIONS: OptionTable = optionTable<RequestInputOptions>('RequestInput', {
+  message: true,
+  payload: true,
+  interruptId: true,
+});
+
 /** A value that a node yields or returns to ask a question. The workflow waits for the answer as a parked call. */
 export class RequestInput {
   readonly message: string | undefined;
@@ -56,15 +84,9 @@ export class RequestInput {
   /** Identifies the question. Must be unique in the session. Default: derived from the firing id. */
   readonly interruptId: string | undefined;
 
-  constructor({
-    message,
-    payload,
-    interruptId,
-  }: {
-    readonly message?: string;
-    readonly payload?: Json;
-    readonly interruptId?: string;
-  } = {}) {
+  constructor(options: RequestInputOptions = {}) {
+    if (new.target === RequestInput) checkOptions(REQUEST_INPUT_OPTIONS, options);
+    const { message, payload, interruptId } = options;
     this.message = message;
     this.payload = payload;
     this.interruptId = interruptId;

@@ -3,6 +3,7 @@ import type { JsonObject, OptionTable } from '../../core/index.ts';
 import { tool } from '../../tools/internal.ts';
 import type { Tool, ToolParameters } from '../../tools/index.ts';
 import type { Agent } from '../agent/agent.ts';
+import { checkAgent } from '../agent/check-agents.ts';
 
 /**
  * A tool that is an agent. Each call runs in a child session and is part of the caller's invocation: the agent begins
@@ -47,9 +48,11 @@ const DEFAULT_TIMEOUT_MS = 1_800_000;
  * Makes a tool that calls an agent. The model writes a request; the agent's last message is the result. A call that is
  * interrupted by a crash resumes in its child session: a repeated request is the same message, so no work is done twice.
  * @throws UnknownFieldError for an unknown option
+ * @throws InvalidInputError for a value that is not an agent
  */
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentBackedTool {
   checkOptions(AGENT_TOOL_OPTIONS, options);
+  checkAgent('agent', agent);
   const base = tool<ToolParameters>({
     name: options.name ?? agent.name,
     description: options.description ?? agent.description,

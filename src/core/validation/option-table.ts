@@ -34,11 +34,17 @@ export function optionTable<T>(
 }
 
 /**
- * Rejects unknown options. It checks only plain objects and their own members, because instances of classes may have
- * further members. Undefined members are ignored.
- * @throws UnknownFieldError with the unknown option and the most similar known one.
+ * Rejects unknown options, and options that are not an object. Undefined options and members are accepted. It checks only
+ * plain objects and their own members, because instances of classes may have further members.
+ * @throws InvalidInputError if the options are not an object
+ * @throws UnknownFieldError with the unknown option and the most similar known one
  */
 export function checkOptions({ typeName, names, otherNames }: OptionTable, options: unknown): void {
+  if (options !== undefined && !isOptions(options))
+    throw new InvalidInputError(
+      typeName,
+      `takes options as an object; it got ${describeValue(options)}. Omit it, or pass { … }.`,
+    );
   check(names, otherNames, options, typeName);
 }
 
@@ -47,12 +53,16 @@ export function checkOptions({ typeName, names, otherNames }: OptionTable, optio
  * @throws InvalidInputError, UnknownFieldError
  */
 export function checkDefinition(table: OptionTable, definition: unknown): void {
-  if (typeof definition !== 'object' || definition === null || Array.isArray(definition))
+  if (!isOptions(definition))
     throw new InvalidInputError(
       table.typeName,
       `needs an object with its options; it is ${describeValue(definition)}. Call ${table.typeName}({ … }).`,
     );
   checkOptions(table, definition);
+}
+
+function isOptions(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function check(

@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
-import { InvalidInputError, isPetrichorError } from '../../core/index.ts';
-import type { SessionKey } from '../../core/index.ts';
+import {
+  InvalidInputError,
+  isPetrichorError,
+  checkOptions,
+  optionTable,
+} from '../../core/index.ts';
+import type { SessionKey, OptionTable } from '../../core/index.ts';
 import { getErrorCode, isJsonObject } from '../../core/internal.ts';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
@@ -42,6 +47,20 @@ export interface ArchiveSelection {
   readonly session?: string;
 }
 
+/** Options of `SessionArchive`. */
+export interface SessionArchiveOptions {
+  /** Supplies the time of a copy. Default: the system clock. */
+  readonly clock?: Clock;
+}
+
+/** The options of `SessionArchive`. */
+export const SESSION_ARCHIVE_OPTIONS: OptionTable = optionTable<SessionArchiveOptions>(
+  'SessionArchive',
+  {
+    clock: true,
+  },
+);
+
 /**
  * Sessions as compressed journal files in an object store: a folder (`FileObjectStore`), or a bucket (`S3ObjectStore` of
  * `petrichor/artifacts/s3`). A copy is named after its content, at `sessions/APP/USER/SESSION/SHA256.journal.jsonl.gz`. It
@@ -54,7 +73,8 @@ export class SessionArchive {
   readonly #objects: ObjectStore;
   readonly #clock: Clock;
 
-  constructor(objects: ObjectStore, options: { readonly clock?: Clock } = {}) {
+  constructor(objects: ObjectStore, options: SessionArchiveOptions = {}) {
+    if (new.target === SessionArchive) checkOptions(SESSION_ARCHIVE_OPTIONS, options);
     this.#objects = objects;
     this.#clock = options.clock ?? systemClock;
   }

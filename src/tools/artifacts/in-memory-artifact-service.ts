@@ -1,5 +1,12 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { deepFreeze, formatSessionKey, type SessionKey } from '../../core/index.ts';
+import {
+  deepFreeze,
+  formatSessionKey,
+  type SessionKey,
+  checkOptions,
+  optionTable,
+} from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 import {
@@ -18,6 +25,20 @@ interface Version {
   readonly customMetadata: Readonly<Record<string, string>>;
 }
 
+/** Options of `InMemoryArtifactService`. */
+export interface InMemoryArtifactOptions {
+  /** Supplies the creation time of versions. Default: the system clock. */
+  readonly clock?: Clock;
+}
+
+/** The options of `InMemoryArtifactService`. */
+export const IN_MEMORY_ARTIFACT_OPTIONS: OptionTable = optionTable<InMemoryArtifactOptions>(
+  'InMemoryArtifactService',
+  {
+    clock: true,
+  },
+);
+
 /** Stores artifacts in the memory of this process. They are lost when it ends. */
 export class InMemoryArtifactService implements ArtifactService {
   /** By owner (a session or a user), then by name. */
@@ -26,7 +47,8 @@ export class InMemoryArtifactService implements ArtifactService {
   readonly #owners = new Map<string, readonly [appName: string, userId: string]>();
   readonly #clock: Clock;
 
-  constructor(options: { readonly clock?: Clock } = {}) {
+  constructor(options: InMemoryArtifactOptions = {}) {
+    if (new.target === InMemoryArtifactService) checkOptions(IN_MEMORY_ARTIFACT_OPTIONS, options);
     this.#clock = options.clock ?? systemClock;
   }
 

@@ -1,4 +1,6 @@
-import { InvalidInputError } from '../../core/index.ts';
+import { checkDefinition } from '../../core/internal.ts';
+import { InvalidInputError, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
 import type { Tool } from '../tool/tool.ts';
 import { builtInTools, type BuiltInServices, type BuiltInTool } from './built-in-tools.ts';
 import type { EnvironmentConfig, Environments } from './workspace/environments.ts';
@@ -21,18 +23,29 @@ const NAMES: ReadonlySet<string> = new Set<BuiltInTool>([
   'code_execution',
 ]);
 
+/** The options of `builtInSource`. */
+export const BUILT_IN_SOURCE_OPTIONS: OptionTable = optionTable<BuiltInSourceOptions>(
+  'builtInSource',
+  {
+    environments: true,
+    sandbox: true,
+    limits: true,
+    unsandboxed: true,
+    webFetch: true,
+    webSearch: true,
+  },
+);
+
 /**
  * Resolves the name of a built-in tool for sessions of one environment, for a managed runtime. The
  * tools apply every option of the environment; an option that they cannot apply is rejected here.
  * Returns undefined for an unknown name.
  */
-export function builtInSource({
-  environments,
-  ...services
-}: BuiltInSourceOptions): (
-  name: string,
-  environment: BuiltInEnvironment,
-) => Promise<readonly Tool[] | undefined> {
+export function builtInSource(
+  options: BuiltInSourceOptions,
+): (name: string, environment: BuiltInEnvironment) => Promise<readonly Tool[] | undefined> {
+  checkDefinition(BUILT_IN_SOURCE_OPTIONS, options);
+  const { environments, ...services } = options;
   return async (name, { selfHosted = false, ...requested }) => {
     if (!isBuiltIn(name)) return undefined;
     const config = environments.parse(requested);

@@ -1,4 +1,6 @@
-import { InvalidInputError } from '../../core/index.ts';
+import { InvalidInputError, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
+import { checkDefinition } from '../../core/internal.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SandboxLimits } from '../sandbox/sandbox-limits.ts';
 import type { Tool } from '../tool/tool.ts';
@@ -29,6 +31,16 @@ export interface BuiltInServices {
   readonly webSearch?: WebSearchOptions;
 }
 
+/** The options of `builtInTools`. */
+export const BUILT_IN_SERVICES: OptionTable = optionTable<BuiltInServices>('builtInTools', {
+  environment: true,
+  sandbox: true,
+  limits: true,
+  unsandboxed: true,
+  webFetch: true,
+  webSearch: true,
+});
+
 /**
  * Creates the named built-in tools. A tool that is not named is not available.
  * @throws InvalidInputError for an unknown name, and for a missing service, with its field
@@ -37,6 +49,7 @@ export function builtInTools(
   names: readonly BuiltInTool[],
   services: BuiltInServices,
 ): readonly Tool[] {
+  checkDefinition(BUILT_IN_SERVICES, services);
   return [...new Set(names)].flatMap((name) => createTools(name, services));
 }
 

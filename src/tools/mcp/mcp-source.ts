@@ -1,5 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { InvalidInputError } from '../../core/index.ts';
+import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
 import {
   egressFetch,
   egressRule,
@@ -41,6 +42,27 @@ export interface McpSourceOptions extends Omit<McpToolsetSettings, 'name' | 'aut
   readonly resolve?: ResolveHost;
 }
 
+/** The options of `mcpSource`. */
+export const MCP_SOURCE_OPTIONS: OptionTable = optionTable<McpSourceOptions>('mcpSource', {
+  prefix: true,
+  tools: true,
+  trustHints: true,
+  policy: true,
+  timeoutMs: true,
+  maxResultCharacters: true,
+  connectTimeoutMs: true,
+  answerTimeoutMs: true,
+  maxMessageBytes: true,
+  resourceTools: true,
+  protocol: true,
+  roots: true,
+  elicit: true,
+  clock: true,
+  onWarning: true,
+  privateOrigins: true,
+  resolve: true,
+});
+
 /**
  * Creates the function that opens the MCP servers of managed agents, each with these settings. An
  * HTTP server must have a public address and TLS, unless `privateOrigins` lists its origin; every
@@ -49,9 +71,11 @@ export interface McpSourceOptions extends Omit<McpToolsetSettings, 'name' | 'aut
  * The function throws `InvalidInputError` for an entry without its command or url, or whose url is
  * rejected, and the errors of `openMcpToolset`.
  */
-export function mcpSource({ privateOrigins = [], resolve, ...settings }: McpSourceOptions = {}): (
-  server: McpServerEntry,
-) => Promise<{ tools: Toolset; close: () => Promise<void> }> {
+export function mcpSource(
+  options: McpSourceOptions = {},
+): (server: McpServerEntry) => Promise<{ tools: Toolset; close: () => Promise<void> }> {
+  checkOptions(MCP_SOURCE_OPTIONS, options);
+  const { privateOrigins = [], resolve, ...settings } = options;
   const classifyOrigin = parseOrigins(privateOrigins, 'privateOrigins');
   const rule = egressRule({
     isTrusted: (url) => classifyOrigin(url) === 'named',

@@ -1,6 +1,6 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, checkDefinition } from '../../core/internal.ts';
 import type { Client, Tool as RemoteTool } from '@modelcontextprotocol/client';
-import { checkOptions, InvalidInputError } from '../../core/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import type { Content, Json } from '../../core/index.ts';
 import { raceWithAbort } from '../../models/internal.ts';
 import { systemClock, type Clock } from '../../net/index.ts';
@@ -44,7 +44,7 @@ const TERMINATE_TIMEOUT_MS = 500;
  * @throws InvalidInputError if an option is not valid
  */
 export async function openMcpToolset(options: McpToolsetOptions): Promise<McpToolset> {
-  checkOptions(MCP_TOOLSET_OPTIONS, options);
+  checkDefinition(MCP_TOOLSET_OPTIONS, options);
   checkMaxResultCharacters(options.maxResultCharacters);
   const { maxMessageBytes } = options;
   if (

@@ -1,5 +1,6 @@
-import { InvalidInputError, contentText } from '../../core/index.ts';
-import type { SessionKey } from '../../core/index.ts';
+import { checkDefinition } from '../../core/internal.ts';
+import { InvalidInputError, contentText, optionTable } from '../../core/index.ts';
+import type { SessionKey, OptionTable } from '../../core/index.ts';
 import type { MemoryEntry, MemoryService } from './memory-service.ts';
 import { InMemoryVectorIndex } from './vector-index.ts';
 import type { VectorIndex } from './vector-index.ts';
@@ -19,6 +20,16 @@ export interface VectorMemoryOptions {
 
 const DEFAULT_LIMIT = 10;
 
+/** The options of `VectorMemoryService`. */
+export const VECTOR_MEMORY_OPTIONS: OptionTable = optionTable<VectorMemoryOptions>(
+  'VectorMemoryService',
+  {
+    embed: true,
+    index: true,
+    minScore: true,
+  },
+);
+
 /**
  * Memory that searches by meaning, with embedding vectors. Its methods reject with the errors of
  * `embed` and of the index.
@@ -28,7 +39,9 @@ export class VectorMemoryService implements MemoryService {
   readonly #index: VectorIndex;
   readonly #minScore: number;
 
-  constructor({ embed, index = new InMemoryVectorIndex(), minScore = 0 }: VectorMemoryOptions) {
+  constructor(options: VectorMemoryOptions) {
+    if (new.target === VectorMemoryService) checkDefinition(VECTOR_MEMORY_OPTIONS, options);
+    const { embed, index = new InMemoryVectorIndex(), minScore = 0 } = options;
     this.#embed = embed;
     this.#index = index;
     this.#minScore = minScore;

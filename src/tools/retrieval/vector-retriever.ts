@@ -1,5 +1,6 @@
-import { omitUndefined } from '../../core/internal.ts';
-import { InvalidInputError } from '../../core/index.ts';
+import { omitUndefined, checkDefinition } from '../../core/internal.ts';
+import { InvalidInputError, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
 import { InMemoryVectorIndex, type VectorIndex } from '../memory/vector-index.ts';
 import type { VectorMemoryOptions } from '../memory/vector-memory-service.ts';
 import type { FoundPassage, Passage, Retriever } from './retriever.ts';
@@ -10,6 +11,17 @@ export interface VectorRetrieverOptions extends VectorMemoryOptions {
   readonly collection?: string;
 }
 
+/** The options of `VectorRetriever`. */
+export const VECTOR_RETRIEVER_OPTIONS: OptionTable = optionTable<VectorRetrieverOptions>(
+  'VectorRetriever',
+  {
+    embed: true,
+    index: true,
+    minScore: true,
+    collection: true,
+  },
+);
+
 /** Finds passages by meaning, with embedding vectors. Its methods reject with the errors of `embed` and of the index. */
 export class VectorRetriever implements Retriever {
   readonly #embed: VectorRetrieverOptions['embed'];
@@ -17,12 +29,14 @@ export class VectorRetriever implements Retriever {
   readonly #minScore: number;
   readonly #collection: string;
 
-  constructor({
-    embed,
-    index = new InMemoryVectorIndex(),
-    minScore = 0,
-    collection = 'passages',
-  }: VectorRetrieverOptions) {
+  constructor(options: VectorRetrieverOptions) {
+    if (new.target === VectorRetriever) checkDefinition(VECTOR_RETRIEVER_OPTIONS, options);
+    const {
+      embed,
+      index = new InMemoryVectorIndex(),
+      minScore = 0,
+      collection = 'passages',
+    } = options;
     this.#embed = embed;
     this.#index = index;
     this.#minScore = minScore;

@@ -1,3 +1,5 @@
+import { checkOptions, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
@@ -33,6 +35,13 @@ export interface BubblewrapOptions {
 /** The user that the command runs as, from outside. Undefined: the user of this process. */
 type RunAsUser = { readonly uid: number; readonly gid: number } | undefined;
 
+/** The options of `bubblewrap`. */
+export const BUBBLEWRAP_OPTIONS: OptionTable = optionTable<BubblewrapOptions>('bubblewrap', {
+  bwrap: true,
+  node: true,
+  network: true,
+});
+
 /**
  * A sandbox of Linux namespaces, by bubblewrap. Commands have no privileges, inherit nothing, can
  * write only their folder and have no network. All their processes are killed when the command
@@ -42,6 +51,7 @@ type RunAsUser = { readonly uid: number; readonly gid: number } | undefined;
  * is rejected, because resource limits do not hold root.
  */
 export function bubblewrap(options: BubblewrapOptions = {}): Sandbox {
+  checkOptions(BUBBLEWRAP_OPTIONS, options);
   const { bwrap = '/usr/bin/bwrap', network = false } = options;
   const run = async (command: SandboxCommand): Promise<ChildProcessOutcome> => {
     checkHost(bwrap);

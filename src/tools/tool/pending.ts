@@ -1,4 +1,5 @@
-import type { Json } from '../../core/index.ts';
+import { checkOptions, optionTable } from '../../core/index.ts';
+import type { Json, OptionTable } from '../../core/index.ts';
 
 /** Returned by a tool whose result comes later, from outside. Created by `pending()`. */
 export class Pending {
@@ -6,7 +7,9 @@ export class Pending {
   readonly resume: Json | undefined;
   readonly timeoutMs: number | undefined;
 
-  constructor({ request, resume, timeoutMs }: PendingOptions) {
+  constructor(options: PendingOptions) {
+    if (new.target === Pending) checkOptions(PENDING_CALL_OPTIONS, options);
+    const { request, resume, timeoutMs } = options;
     this.request = request;
     this.resume = resume;
     this.timeoutMs = timeoutMs;
@@ -33,6 +36,13 @@ export interface ToolAnswer {
   /** The `resume` value that the tool passed to `pending`. */
   readonly resume: Json;
 }
+
+/** The options of `pending`. */
+export const PENDING_CALL_OPTIONS: OptionTable = optionTable<PendingOptions>('pending', {
+  request: true,
+  resume: true,
+  timeoutMs: true,
+});
 
 /**
  * Parks the call that returns it: the call waits as a token for an answer, in this process or a

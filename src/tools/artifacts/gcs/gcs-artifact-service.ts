@@ -1,4 +1,6 @@
-import { importOptional } from '../../../core/internal.ts';
+import { optionTable } from '../../../core/index.ts';
+import type { OptionTable } from '../../../core/index.ts';
+import { importOptional, checkDefinition } from '../../../core/internal.ts';
 import type { Bucket, Storage, StorageOptions } from '@google-cloud/storage';
 import type { Clock } from '../../../net/index.ts';
 import { MissingArtifactPackageError } from '../missing-artifact-package-error.ts';
@@ -18,13 +20,27 @@ export interface GcsArtifactOptions {
   readonly clock?: Clock;
 }
 
+/** The options of `GcsArtifactService`. */
+export const GCS_ARTIFACT_OPTIONS: OptionTable = optionTable<GcsArtifactOptions>(
+  'GcsArtifactService',
+  {
+    bucketName: true,
+    prefix: true,
+    config: true,
+    storage: true,
+    clock: true,
+  },
+);
+
 /**
  * Stores artifacts in a Google Cloud Storage bucket. The SDK, `@google-cloud/storage`, is an
  * optional peer dependency and is loaded by the first call. Methods reject with the SDK's errors,
  * and with `MissingArtifactPackageError` if the SDK is not installed.
  */
 export class GcsArtifactService extends ObjectArtifactService {
-  constructor({ bucketName, prefix = '', config, storage, clock }: GcsArtifactOptions) {
+  constructor(options: GcsArtifactOptions) {
+    if (new.target === GcsArtifactService) checkDefinition(GCS_ARTIFACT_OPTIONS, options);
+    const { bucketName, prefix = '', config, storage, clock } = options;
     let opened: Promise<Bucket> | undefined;
     const open = async (): Promise<Bucket> => {
       const sdk = await importOptional(

@@ -1,3 +1,6 @@
+import { checkDefinition } from '../../../core/internal.ts';
+import { optionTable } from '../../../core/index.ts';
+import type { OptionTable } from '../../../core/index.ts';
 import type { Clock } from '../../../net/index.ts';
 import { ObjectArtifactService } from '../object-artifact-service.ts';
 import { S3ObjectStore, type S3ObjectStoreOptions } from './s3-object-store.ts';
@@ -8,6 +11,18 @@ export interface S3ArtifactOptions extends S3ObjectStoreOptions {
   readonly clock?: Clock;
 }
 
+/** The options of `S3ArtifactService`. */
+export const S3_ARTIFACT_OPTIONS: OptionTable = optionTable<S3ArtifactOptions>(
+  'S3ArtifactService',
+  {
+    bucketName: true,
+    prefix: true,
+    config: true,
+    client: true,
+    clock: true,
+  },
+);
+
 /**
  * Stores artifacts in a bucket of Amazon S3, or of a compatible provider that supports
  * `If-None-Match: *` on PUT. The SDK, `@aws-sdk/client-s3`, is an optional peer dependency and is
@@ -15,7 +30,9 @@ export interface S3ArtifactOptions extends S3ObjectStoreOptions {
  * `MissingArtifactPackageError` if the SDK is not installed.
  */
 export class S3ArtifactService extends ObjectArtifactService {
-  constructor({ clock, ...options }: S3ArtifactOptions) {
-    super(new S3ObjectStore(options), clock);
+  constructor(options: S3ArtifactOptions) {
+    if (new.target === S3ArtifactService) checkDefinition(S3_ARTIFACT_OPTIONS, options);
+    const { clock, ...rest } = options;
+    super(new S3ObjectStore(rest), clock);
   }
 }

@@ -1,4 +1,6 @@
-import { importOptional } from '../../../core/internal.ts';
+import { optionTable } from '../../../core/index.ts';
+import type { OptionTable } from '../../../core/index.ts';
+import { importOptional, checkDefinition } from '../../../core/internal.ts';
 import type * as s3 from '@aws-sdk/client-s3';
 import { MissingArtifactPackageError } from '../missing-artifact-package-error.ts';
 import type { ObjectStore, StoredObject } from '../object-store.ts';
@@ -26,6 +28,17 @@ const ABOUT = 'petrichor';
 /** The most requests to create an object that another writer creates. */
 const MAX_CREATES = 10;
 
+/** The options of `S3ObjectStore`. */
+export const S3_OBJECT_STORE_OPTIONS: OptionTable = optionTable<S3ObjectStoreOptions>(
+  'S3ObjectStore',
+  {
+    bucketName: true,
+    prefix: true,
+    config: true,
+    client: true,
+  },
+);
+
 /**
  * Stores objects in a bucket of Amazon S3, or of a compatible provider that supports `If-None-Match: *` on PUT. The SDK,
  * `@aws-sdk/client-s3`, is an optional peer dependency and is loaded by the first call. Methods reject with the SDK's
@@ -35,7 +48,9 @@ export class S3ObjectStore implements ObjectStore {
   readonly #open: () => Promise<S3Location>;
   readonly #location: string;
 
-  constructor({ bucketName: bucket, prefix = '', config, client }: S3ObjectStoreOptions) {
+  constructor(options: S3ObjectStoreOptions) {
+    if (new.target === S3ObjectStore) checkDefinition(S3_OBJECT_STORE_OPTIONS, options);
+    const { bucketName: bucket, prefix = '', config, client } = options;
     let opened: Promise<S3Location> | undefined;
     const open = async (): Promise<S3Location> => {
       const sdk = await importOptional(

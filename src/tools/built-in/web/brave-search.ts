@@ -1,5 +1,7 @@
+import { checkDefinition } from '../../../core/internal.ts';
 import { array, minLength, nullish, object, optional, pipe, safeParse, string } from 'valibot';
-import { InvalidInputError } from '../../../core/index.ts';
+import { InvalidInputError, optionTable } from '../../../core/index.ts';
+import type { OptionTable } from '../../../core/index.ts';
 import { SearchError } from './search-error.ts';
 import type { SearchProvider, WebSearchResult } from './search-provider.ts';
 
@@ -36,11 +38,20 @@ const ReplySchema = object({
   ),
 });
 
+/** The options of `braveSearch`. */
+export const BRAVE_SEARCH_OPTIONS: OptionTable = optionTable<BraveSearchOptions>('braveSearch', {
+  apiKey: true,
+  fetch: true,
+  baseUrl: true,
+  country: true,
+});
+
 /**
  * Creates a search provider for Brave Search (api.search.brave.com).
  * @throws InvalidInputError if the key is empty or has characters that a header cannot hold
  */
 export function braveSearch(options: BraveSearchOptions): SearchProvider {
+  checkDefinition(BRAVE_SEARCH_OPTIONS, options);
   const { apiKey, fetch = globalThis.fetch, baseUrl = 'https://api.search.brave.com' } = options;
   if (!/^[\x21-\x7e]+$/.test(apiKey))
     throw new InvalidInputError(

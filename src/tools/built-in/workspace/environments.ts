@@ -1,8 +1,14 @@
-import { omitUndefined } from '../../../core/internal.ts';
+import { omitUndefined, checkDefinition } from '../../../core/internal.ts';
 import { createHash } from 'node:crypto';
 import { lstat, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InvalidInputError, rootSessionId, type SessionKey } from '../../../core/index.ts';
+import {
+  InvalidInputError,
+  rootSessionId,
+  type SessionKey,
+  optionTable,
+} from '../../../core/index.ts';
+import type { OptionTable } from '../../../core/index.ts';
 import { WorkspaceFolder } from './workspace-folder.ts';
 import type { ToolEnvironment } from './tool-environment.ts';
 
@@ -37,11 +43,19 @@ const MAX_VALUE_LENGTH = 32 * 1024;
 const SHELL_VARIABLES =
   /^(?:BASH.*|DIRSTACK|E?UID|EPOCH.*|FUNCNAME|GROUPS|IFS|LINENO|OLDPWD|PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|_)$/;
 
+/** The options of `Environments`. */
+export const ENVIRONMENT_RULES: OptionTable = optionTable<EnvironmentRules>('Environments', {
+  root: true,
+  variables: true,
+  unsandboxed: true,
+});
+
 /** The working folders of all sessions of a runtime, below one root. */
 export class Environments {
   readonly #rules: EnvironmentRules;
 
   constructor(rules: EnvironmentRules) {
+    if (new.target === Environments) checkDefinition(ENVIRONMENT_RULES, rules);
     this.#rules = rules;
   }
 
