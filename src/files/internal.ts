@@ -1,3 +1,3 @@
 /** Exports of `files/` for other folders of `src/`. The package does not publish them. */
 
-export { makeFolder, makeFolderSync } from './make-folder.ts';
+export { makeFolder } from './make-folder.ts';

@@ -1,9 +1,4 @@
-/**
- * Folders and their missing parents, created one by one: in a file system that refuses new folders with ENOENT, as
- * `/proc` does, `mkdir` of Node with `recursive` tries forever.
- */
 import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { getErrorCode } from '../core/internal.ts';
 
@@ -11,23 +6,13 @@ import { getErrorCode } from '../core/internal.ts';
 const ATTEMPTS = 5;
 
 /**
- * Creates a folder and its missing parents. A folder that exists stays as it is.
+ * Creates a folder and its missing parents, one by one, and blocks the thread meanwhile. A folder that exists stays as
+ * it is. In a file system that refuses new folders with ENOENT, as `/proc` does, `mkdir` of Node with `recursive` tries
+ * forever.
  * @param mode the permissions of each new folder
  * @throws Error of the system when a folder cannot be created, or when the path is that of a file
  */
-export async function makeFolder(path: string, mode: number): Promise<void> {
-  for (let attempt = 1; ; attempt++)
-    try {
-      for (const folder of listMissing(path))
-        await mkdir(folder, { mode }).catch((error: unknown) => throwUnlessFolder(error, folder));
-      return;
-    } catch (error) {
-      if (getErrorCode(error) !== 'ENOENT' || attempt === ATTEMPTS) throw error;
-    }
-}
-
-/** `makeFolder` that blocks the thread. */
-export function makeFolderSync(path: string, mode: number): void {
+export function makeFolder(path: string, mode: number): void {
   for (let attempt = 1; ; attempt++)
     try {
       for (const folder of listMissing(path)) makeOne(folder, mode);
@@ -37,11 +22,12 @@ export function makeFolderSync(path: string, mode: number): void {
     }
 }
 
+/** Another process may have created the folder meanwhile. */
 function makeOne(folder: string, mode: number): void {
   try {
     mkdirSync(folder, { mode });
   } catch (error) {
-    throwUnlessFolder(error, folder);
+    if (getErrorCode(error) !== 'EEXIST' || !isFolder(folder)) throw error;
   }
 }
 
@@ -56,11 +42,6 @@ function listMissing(path: string): readonly string[] {
     missing.unshift(folder);
   }
   return missing;
-}
-
-/** Another process may have created the folder meanwhile. */
-function throwUnlessFolder(error: unknown, folder: string): void {
-  if (getErrorCode(error) !== 'EEXIST' || !isFolder(folder)) throw error;
 }
 
 function isFolder(path: string): boolean {

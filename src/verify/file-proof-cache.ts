@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolderSync } from '../files/internal.ts';
+import { makeFolder } from '../files/internal.ts';
 import * as v from 'valibot';
 import type { CachedResult, ProofCache } from './proof-cache.ts';
 
@@ -146,7 +146,7 @@ function readIfPossible(path: string): string | undefined {
 function writeIfPossible(folder: string, path: string, text: string): void {
   const unfinished = `${path}.${randomUUID()}.tmp`;
   try {
-    makeFolderSync(folder, 0o777);
+    makeFolder(folder, 0o777);
     writeFileSync(unfinished, text, { flag: 'wx' });
     renameSync(unfinished, path);
   } catch {

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { resolve } from 'node:path';
-import { makeFolderSync } from '../../files/internal.ts';
+import { makeFolder } from '../../files/internal.ts';
 import { parseAllowedHosts } from '../../egress/index.ts';
 import type { BuiltInSource, ManagedRuntimeOptions } from '../../managed/index.ts';
 import { braveSearch, builtInSource, Environments } from '../../tools/built-in/index.ts';
@@ -75,7 +75,7 @@ export function createServedTools(
 
 function makeSandbox(folder: string): void {
   try {
-    makeFolderSync(folder, 0o700);
+    makeFolder(folder, 0o700);
   } catch (error) {
     const problem = error instanceof Error ? error.message : '';
     throw new UsageError(`--sandbox: ${folder} cannot be created: ${problem}`, 'serve');

@@ -45,8 +45,8 @@ export function postgresSpace(database: Database, schema: string): DiskSpace {
  * @throws InvalidInputError if it would skip tables of the store
  */
 async function assertMayVacuum(client: Client, schema: string, location: string): Promise<void> {
-  const { rows } = await client.query<{ readonly relname: string; readonly user: string }>(
-    `SELECT c.relname, current_user AS user FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  const { rows } = await client.query<{ readonly user: string }>(
+    `SELECT current_user AS user FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
      WHERE n.nspname = $1 AND c.relname = 'sessions' AND c.relkind = 'r' AND NOT pg_has_role(c.relowner, 'USAGE')
      AND NOT (SELECT pg_has_role(d.datdba, 'USAGE') FROM pg_database AS d WHERE d.datname = current_database())
      AND NOT CASE WHEN current_setting('server_version_num')::int >= 170000

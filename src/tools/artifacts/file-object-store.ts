@@ -9,6 +9,7 @@ import type { ObjectStore, StoredObject } from './object-store.ts';
 const ABOUT = 'about.json';
 const CONTENT = 'content';
 const TEMPORARY = '.new-';
+const TEMPORARY_ATTEMPTS = 3;
 
 /** Stores each object as a folder with two files: `content` and `about.json`. */
 export class FileObjectStore implements ObjectStore {
@@ -21,14 +22,9 @@ export class FileObjectStore implements ObjectStore {
   async create(path: string, { bytes, contentType, about }: StoredObject): Promise<boolean> {
     const folder = join(this.#root, path);
     const parent = dirname(folder);
-    await makeFolder(parent, 0o700);
     // The folder is filled under a temporary name and then renamed: readers never see a partial
     // object, and of two concurrent writers the second finds the name taken.
-    const temporary = await mkdtemp(join(parent, TEMPORARY)).catch(async (error: unknown) => {
-      if (!hasCode(error, 'ENOENT')) throw error;
-      await makeFolder(parent, 0o700);
-      return mkdtemp(join(parent, TEMPORARY));
-    });
+    const temporary = await makeTemporary(parent);
     try {
       await write(join(temporary, CONTENT), bytes);
       await write(join(temporary, ABOUT), Buffer.from(JSON.stringify({ contentType, about })));
@@ -102,6 +98,17 @@ export class FileObjectStore implements ObjectStore {
     const described: Omit<StoredObject, 'bytes'> = JSON.parse(text);
     return described;
   }
+}
+
+/** Creates a folder in `parent`, which a concurrent deletion may remove while it is empty. */
+async function makeTemporary(parent: string): Promise<string> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await mkdtemp(join(parent, TEMPORARY));
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT') || attempt === TEMPORARY_ATTEMPTS) throw error;
+      makeFolder(parent, 0o700);
+    }
 }
 
 async function write(file: string, bytes: Uint8Array): Promise<void> {
