@@ -11,6 +11,7 @@ import {
   type ResolveHost,
 } from '../../egress/index.ts';
 import type { Toolset } from '../tool/toolset.ts';
+import { SHARED_SETTING_NAMES } from './vocabulary/mcp-options.ts';
 import type {
   McpHttpServer,
   McpStdioServer,
@@ -44,21 +45,7 @@ export interface McpSourceOptions extends Omit<McpToolsetSettings, 'name' | 'aut
 
 /** The options of `mcpSource`. */
 export const MCP_SOURCE_OPTIONS: OptionTable = optionTable<McpSourceOptions>('mcpSource', {
-  prefix: true,
-  tools: true,
-  trustHints: true,
-  policy: true,
-  timeoutMs: true,
-  maxResultCharacters: true,
-  connectTimeoutMs: true,
-  answerTimeoutMs: true,
-  maxMessageBytes: true,
-  resourceTools: true,
-  protocol: true,
-  roots: true,
-  elicit: true,
-  clock: true,
-  onWarning: true,
+  ...SHARED_SETTING_NAMES,
   privateOrigins: true,
   resolve: true,
 });

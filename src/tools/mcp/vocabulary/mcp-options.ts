@@ -126,11 +126,10 @@ const AUTH_NAMES: OptionNames<McpBearer & McpOAuth> = {
   scope: true,
 };
 
-const SETTING_NAMES: OptionNames<McpToolsetSettings> = {
-  name: true,
+/** The settings that toolsets of several servers share. */
+export const SHARED_SETTING_NAMES: OptionNames<Omit<McpToolsetSettings, 'name' | 'autoApprove'>> = {
   prefix: true,
   tools: true,
-  autoApprove: true,
   trustHints: true,
   policy: true,
   timeoutMs: true,
@@ -150,7 +149,9 @@ const SETTING_NAMES: OptionNames<McpToolsetSettings> = {
 export const MCP_TOOLSET_OPTIONS: OptionTable = optionTable<McpMembers>(
   'openMcpToolset',
   {
-    ...SETTING_NAMES,
+    ...SHARED_SETTING_NAMES,
+    name: true,
+    autoApprove: true,
     command: true,
     args: true,
     env: true,
